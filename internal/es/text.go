@@ -1,0 +1,127 @@
+package es
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// plainEnd is the offset, from i on, of the first byte that is a quote, a
+// backslash, a control character or not ASCII; len(in) if there is none. It
+// looks at eight bytes at a time.
+func plainEnd(in []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(in); i += 8 {
+		w := binary.LittleEndian.Uint64(in[i:])
+		quote := w ^ ones*'"'
+		slash := w ^ ones*'\\'
+		stop := (quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w
+		if stop &= highs; stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for i < len(in) && in[i] >= 0x20 && in[i] < utf8.RuneSelf && in[i] != '"' && in[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// Unquote appends the decoded text of a Key or String token's raw form (quotes
+// included) to dst. A surrogate escape without its other half cannot be put
+// into UTF-8: ok is then false and U+FFFD stands in its place.
+func Unquote(dst, raw []byte) (out []byte, ok bool) {
+	ok = true
+	s := raw[1 : len(raw)-1]
+	for len(s) > 0 {
+		i := 0
+		for i < len(s) && s[i] != '\\' {
+			i++
+		}
+		dst = append(dst, s[:i]...)
+		if s = s[i:]; len(s) == 0 {
+			break
+		}
+		n := escapeLen(s)
+		if n == 0 {
+			return dst, false
+		}
+		if s[1] != 'u' {
+			dst = append(dst, unescaped(s[1]))
+			s = s[n:]
+			continue
+		}
+		r := hexRune(s)
+		s = s[n:]
+		if utf16.IsSurrogate(r) {
+			var low rune
+			if len(s) >= 6 && s[1] == 'u' && escapeLen(s) == 6 {
+				low = hexRune(s)
+			}
+			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+				ok = false
+			} else {
+				s = s[6:]
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst, ok
+}
+
+func unescaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+func hexRune(s []byte) rune {
+	return rune(hexValue(s[2])<<12 | hexValue(s[3])<<8 | hexValue(s[4])<<4 | hexValue(s[5]))
+}
+
+// AppendQuoted appends s as a JSON string, quotes included, escaping only what
+// RFC 8259 demands. Invalid UTF-8 becomes U+FFFD.
+func AppendQuoted(dst, s []byte) []byte {
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		i := plainEnd(s, 0)
+		dst = append(dst, s[:i]...)
+		if s = s[i:]; len(s) == 0 {
+			break
+		}
+		if c := s[0]; c < utf8.RuneSelf {
+			dst = appendEscape(dst, c)
+			s = s[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(s)
+		dst = utf8.AppendRune(dst, r)
+		s = s[n:]
+	}
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
