@@ -69,7 +69,7 @@ split_modules() {
 }
 
 run() {
-  local name=$1 port=$2 java dir=$cache/$1 home
+  local name=$1 port=$2 java dir=$cache/$1
   java=$(java_at_least "$(need "$name")") || { echo "engine.sh: $name needs Java $(need "$name") or later" >&2; exit 1; }
   fetch "$name"
   home=$(mktemp -d "${TMPDIR:-/tmp}/esshadow-engine.XXXXXX")
@@ -84,7 +84,7 @@ run() {
     *) args+=(-cp "$dir/lib/*") ;;
   esac
   "$java" "${args[@]}" "$src" "$home" "$port" "$name" &
-  local pid=$!
+  pid=$! # global, as is home: the EXIT trap runs outside of this function
   trap 'kill $pid 2>/dev/null; wait $pid 2>/dev/null; rm -rf "$home"' EXIT
   trap 'exit 143' TERM INT
   wait $pid
