@@ -85,7 +85,7 @@ run() {
   esac
   "$java" "${args[@]}" "$src" "$home" "$port" "$name" &
   pid=$! # global, as is home: the EXIT trap runs outside of this function
-  trap 'kill $pid 2>/dev/null; wait $pid 2>/dev/null; rm -rf "$home"' EXIT
+  trap 'kill $pid 2>/dev/null || true; wait $pid 2>/dev/null || true; rm -rf "$home"' EXIT
   trap 'exit 143' TERM INT
   wait $pid
 }
