@@ -1,0 +1,209 @@
+package configs
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// decode reads one YAML document into the struct that into points to, whose
+// present values are the defaults. name stands in errors for the file. All
+// unknown keys are reported at once.
+func decode(name string, text []byte, into any) error {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil // an empty file changes nothing
+	}
+	if len(file.Docs) > 1 {
+		return fmt.Errorf("%s: one YAML document wanted, found %d", name, len(file.Docs))
+	}
+	d := document{name: name, lines: strings.Split(string(text), "\n")}
+	d.check(file.Docs[0].Body, reflect.TypeOf(into).Elem(), "")
+	if len(d.errs) > 0 {
+		return errors.Join(d.errs...)
+	}
+	if err := yaml.UnmarshalWithOptions(text, into, yaml.Strict()); err != nil {
+		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+	}
+	return nil
+}
+
+// document collects what is wrong with the keys of one file.
+type document struct {
+	name  string
+	lines []string
+	errs  []error
+}
+
+func (d *document) check(n ast.Node, t reflect.Type, path string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[time.Duration](), isScalar(t):
+		d.scalar(n, t, path)
+		return
+	case t.Kind() == reflect.Slice:
+		if seq, ok := n.(*ast.SequenceNode); ok {
+			for i, v := range seq.Values {
+				d.check(v, t.Elem(), fmt.Sprintf("%s[%d]", path, i))
+			}
+		}
+		return
+	case t.Kind() != reflect.Struct:
+		return
+	}
+	keys := fields(t)
+	for _, kv := range pairs(n) {
+		key := kv.Key.GetToken().Value
+		ft, ok := keys[key]
+		if !ok {
+			d.unknown(kv, key, path, keys)
+			continue
+		}
+		d.check(kv.Value, ft, join(path, key))
+	}
+}
+
+// scalar tries a value whose type reads itself from text: the YAML library
+// passes on its error without the line.
+func (d *document) scalar(n ast.Node, t reflect.Type, path string) {
+	tok := n.GetToken()
+	var err error
+	if t == reflect.TypeFor[time.Duration]() {
+		if _, err = time.ParseDuration(tok.Value); err != nil {
+			err = fmt.Errorf("duration %q: want a number with a unit, such as 1.5s or 10m", tok.Value)
+		}
+	} else if u, ok := reflect.New(t).Interface().(encoding.TextUnmarshaler); ok {
+		err = u.UnmarshalText([]byte(tok.Value))
+	}
+	if err != nil {
+		line := tok.Position.Line
+		d.errs = append(d.errs, fmt.Errorf("%s:%d: %s: %w\n  %d | %s", d.name, line, path, err, line, d.line(line)))
+	}
+}
+
+func (d *document) unknown(kv *ast.MappingValueNode, key, path string, keys map[string]reflect.Type) {
+	allowed := make([]string, 0, len(keys))
+	for k := range keys {
+		allowed = append(allowed, k)
+	}
+	slices.Sort(allowed)
+	where := "at the top"
+	if path != "" {
+		where = "under " + path
+	}
+	line := kv.Key.GetToken().Position.Line
+	d.errs = append(d.errs, fmt.Errorf("%s:%d: unknown key %q %s; allowed: %s\n  %d | %s",
+		d.name, line, key, where, strings.Join(allowed, ", "), line, d.line(line)))
+}
+
+func (d *document) line(n int) string {
+	if n < 1 || n > len(d.lines) {
+		return ""
+	}
+	return strings.TrimRight(d.lines[n-1], "\r ")
+}
+
+func pairs(n ast.Node) []*ast.MappingValueNode {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
+	}
+	return nil
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// isScalar tells that a type reads itself from one YAML scalar.
+func isScalar(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// fields are the YAML keys of a struct type; inlined structs count as their own.
+func fields(t reflect.Type) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case name == "-" || !f.IsExported():
+		case strings.Contains(opts, "inline"):
+			for k, v := range fields(f.Type) {
+				out[k] = v
+			}
+		case name != "":
+			out[name] = f.Type
+		default:
+			out[strings.ToLower(f.Name)] = f.Type
+		}
+	}
+	return out
+}
+
+// locate puts the line of the file before each mistake that names its key, as
+// Validate methods do: "proxy.listen: …".
+func locate(name string, text []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	file, perr := parser.ParseBytes(text, 0)
+	if perr != nil || len(file.Docs) == 0 {
+		return err
+	}
+	var out []error
+	for _, e := range split(err) {
+		key, _, _ := strings.Cut(e.Error(), ": ")
+		if line := lineOf(file.Docs[0].Body, key); line > 0 {
+			out = append(out, fmt.Errorf("%s:%d: %w", name, line, e))
+			continue
+		}
+		out = append(out, e)
+	}
+	return errors.Join(out...)
+}
+
+func split(err error) []error {
+	if j, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a joined error itself, not one inside
+		var out []error
+		for _, e := range j.Unwrap() {
+			out = append(out, split(e)...)
+		}
+		return out
+	}
+	return []error{err}
+}
+
+func lineOf(n ast.Node, path string) int {
+	key, rest, more := strings.Cut(path, ".")
+	for _, kv := range pairs(n) {
+		if kv.Key.GetToken().Value != key {
+			continue
+		}
+		if more {
+			if line := lineOf(kv.Value, rest); line > 0 {
+				return line
+			}
+		}
+		return kv.Key.GetToken().Position.Line
+	}
+	return 0
+}
