@@ -1,0 +1,223 @@
+package capture
+
+import (
+	"math"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// summary reads a Summary as AppendSummary wrote it.
+func (d *Decoder) summary(s *es.Summary) error {
+	return d.object("summary", func(name []byte) error { return d.summaryField(name, s) })
+}
+
+func (d *Decoder) summaryField(name []byte, s *es.Summary) error {
+	switch string(name) {
+	case "took":
+		return d.optInt64("took", &s.Took)
+	case "timed_out":
+		return d.optBool("timed_out", &s.TimedOut)
+	case "early":
+		return d.optBool("early", &s.Early)
+	case "partial":
+		return d.optBool("partial", &s.Partial)
+	case "running":
+		return d.optBool("running", &s.Running)
+	case "shards":
+		s.Shards = new(es.Shards)
+		return d.shards(s.Shards)
+	case "total":
+		s.Total = new(es.Total)
+		return d.total(s.Total)
+	case "hits":
+		return d.optInt("hits", &s.Hits)
+	case "ids":
+		return d.strings("ids", &s.IDs)
+	case "aggs":
+		return d.aggs(s)
+	case "bulk":
+		return d.bulk(s)
+	case "items":
+		return d.items(s)
+	case "count":
+		return d.optInt64("count", &s.Count)
+	case "found":
+		return d.optInt("found", &s.Found)
+	case "missed":
+		return d.optInt("missed", &s.Missed)
+	case "result":
+		return d.word("result", &s.Result)
+	case "error":
+		return d.word("error", &s.Error)
+	case "cut":
+		return d.strings("cut", &s.Cut)
+	case "unreadable":
+		return d.word("unreadable", &s.Unreadable)
+	}
+	return d.skip()
+}
+
+func (d *Decoder) shards(s *es.Shards) error {
+	return d.object("shards", func(name []byte) error {
+		switch string(name) {
+		case "total":
+			return d.narrow("total", &s.Total)
+		case "ok":
+			return d.narrow("ok", &s.Successful)
+		case "skipped":
+			return d.narrow("skipped", &s.Skipped)
+		case "failed":
+			return d.narrow("failed", &s.Failed)
+		}
+		return d.skip()
+	})
+}
+
+func (d *Decoder) total(t *es.Total) error {
+	return d.object("total", func(name []byte) error {
+		switch string(name) {
+		case "value":
+			return d.int("value", &t.Value)
+		case "relation":
+			return d.word("relation", &t.Relation)
+		}
+		return d.skip()
+	})
+}
+
+func (d *Decoder) aggs(s *es.Summary) error {
+	s.Aggs = nil
+	return d.objects("aggs", func() func([]byte) error {
+		s.Aggs = append(s.Aggs, es.Agg{})
+		a := &s.Aggs[len(s.Aggs)-1]
+		return func(name []byte) error {
+			switch string(name) {
+			case "path":
+				return d.word("path", &a.Path)
+			case "buckets":
+				return d.narrow("buckets", &a.Buckets)
+			case "counts":
+				return d.ints("counts", &a.Counts)
+			case "other":
+				return d.optInt64("other", &a.Other)
+			}
+			return d.skip()
+		}
+	})
+}
+
+func (d *Decoder) bulk(s *es.Summary) error {
+	s.Bulk = nil
+	return d.objects("bulk", func() func([]byte) error {
+		s.Bulk = append(s.Bulk, es.BulkCount{})
+		b := &s.Bulk[len(s.Bulk)-1]
+		return func(name []byte) error {
+			switch string(name) {
+			case "op":
+				return d.word("op", &b.Op)
+			case "status":
+				return d.narrow("status", &b.Status)
+			case "error":
+				return d.word("error", &b.Error)
+			case "n":
+				return d.narrow("n", &b.N)
+			}
+			return d.skip()
+		}
+	})
+}
+
+func (d *Decoder) items(s *es.Summary) error {
+	s.Items = nil
+	return d.objects("items", func() func([]byte) error {
+		s.Items = append(s.Items, es.Item{})
+		item := &s.Items[len(s.Items)-1]
+		return func(name []byte) error {
+			if string(name) == "status" {
+				return d.narrow("status", &item.Status)
+			}
+			return d.summaryField(name, &item.Summary)
+		}
+	})
+}
+
+// objects reads an array of objects; begin makes room for one and returns what
+// takes its members.
+func (d *Decoder) objects(place string, begin func() func([]byte) error) error {
+	return d.array(place, func(k es.Token) error {
+		if k.Kind != es.ObjectStart {
+			return errType
+		}
+		return d.members(begin())
+	})
+}
+
+func (d *Decoder) strings(place string, v *[]string) error {
+	*v = nil
+	return d.array(place, func(k es.Token) error {
+		b, err := d.textOf(k)
+		*v = append(*v, string(b))
+		return err
+	})
+}
+
+func (d *Decoder) ints(place string, v *[]int64) error {
+	*v = nil
+	return d.array(place, func(k es.Token) error {
+		n, err := d.intOf(k)
+		*v = append(*v, n)
+		return err
+	})
+}
+
+func (d *Decoder) optInt64(place string, v **int64) error {
+	k, ok, err := d.take(es.Number)
+	*v = nil
+	if ok {
+		n, bad := d.intOf(k)
+		*v, err = &n, bad
+	}
+	return at(place, err)
+}
+
+func (d *Decoder) optInt(place string, v **int) error {
+	n := new(int)
+	k, ok, err := d.take(es.Number)
+	*v = nil
+	if ok {
+		*v = n
+		err = d.narrowOf(k, n)
+	}
+	return at(place, err)
+}
+
+func (d *Decoder) narrow(place string, v *int) error {
+	k, ok, err := d.take(es.Number)
+	if ok {
+		err = d.narrowOf(k, v)
+	}
+	return at(place, err)
+}
+
+func (d *Decoder) narrowOf(k es.Token, v *int) error {
+	n, err := d.intOf(k)
+	if err == nil && (n < math.MinInt || n > math.MaxInt) {
+		err = errNumber
+	}
+	*v = int(n)
+	return err
+}
+
+func (d *Decoder) optBool(place string, v **bool) error {
+	k, err := d.tok.Next()
+	*v = nil
+	switch {
+	case err != nil:
+	case k.Kind == es.True || k.Kind == es.False:
+		b := k.Kind == es.True
+		*v = &b
+	case k.Kind != es.Null:
+		err = errType
+	}
+	return at(place, err)
+}
