@@ -26,7 +26,7 @@ func Classify(method, target string) Route {
 		path = path[:len(path)-1]
 	}
 	if path == "" {
-		if v&get != 0 {
+		if v&onGet != 0 {
 			r.Op, r.Class = OpInfo, ClassRead
 		}
 		return r

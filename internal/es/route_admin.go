@@ -77,141 +77,141 @@ func rootRare(word string) family {
 // Where an administrative API differs from what its method says.
 var (
 	catRules = [...]rule{
-		{"count", getPost, OpAdmin, ClassRead},
-		{"count/@", getPost, OpAdmin, ClassRead},
-		{"indices/@", get, OpAdmin, ClassAdminRead},
-		{"recovery/@", get, OpAdmin, ClassAdminRead},
-		{"segments/@", get, OpAdmin, ClassAdminRead},
-		{"shards/@", get, OpAdmin, ClassAdminRead},
+		{"count", onRead, OpAdmin, ClassRead},
+		{"count/@", onRead, OpAdmin, ClassRead},
+		{"indices/@", onGet, OpAdmin, ClassAdminRead},
+		{"recovery/@", onGet, OpAdmin, ClassAdminRead},
+		{"segments/@", onGet, OpAdmin, ClassAdminRead},
+		{"shards/@", onGet, OpAdmin, ClassAdminRead},
 	}
 	clusterRules = [...]rule{
-		{"health/@", get, OpAdmin, ClassAdminRead},
-		{"state/*/@", get, OpAdmin, ClassAdminRead},
-		{"allocation/explain", post, OpAdmin, ClassAdminRead},
-		{"reroute", post, OpAdmin, ClassDestructive},
-		{"settings", put, OpAdmin, ClassDestructive},
-		{"decommission/awareness/*/*", put, OpAdmin, ClassDestructive},
-		{"routing/awareness/*/weights", put, OpAdmin, ClassDestructive},
+		{"health/@", onGet, OpAdmin, ClassAdminRead},
+		{"state/*/@", onGet, OpAdmin, ClassAdminRead},
+		{"allocation/explain", onPost, OpAdmin, ClassAdminRead},
+		{"reroute", onPost, OpAdmin, ClassDestructive},
+		{"settings", onPut, OpAdmin, ClassDestructive},
+		{"decommission/awareness/*/*", onPut, OpAdmin, ClassDestructive},
+		{"routing/awareness/*/weights", onPut, OpAdmin, ClassDestructive},
 	}
 	nodesRules = [...]rule{
-		{"reload_secure_settings", post, OpAdmin, ClassDestructive},
-		{"*/reload_secure_settings", post, OpAdmin, ClassDestructive},
-		{"*/shutdown", put, OpAdmin, ClassDestructive},
-		{"*/_repositories_metering/*", del, OpAdmin, ClassAdminWrite},
+		{"reload_secure_settings", onPost, OpAdmin, ClassDestructive},
+		{"*/reload_secure_settings", onPost, OpAdmin, ClassDestructive},
+		{"*/shutdown", onPut, OpAdmin, ClassDestructive},
+		{"*/_repositories_metering/*", onDelete, OpAdmin, ClassAdminWrite},
 	}
 	tasksRules = [...]rule{
-		{"_cancel", post, OpAdmin, ClassDestructive},
-		{"#", get, OpAdmin, ClassReadState},
-		{"#/_cancel", post, OpAdmin, ClassDestructive},
+		{"_cancel", onPost, OpAdmin, ClassDestructive},
+		{"#", onGet, OpAdmin, ClassReadState},
+		{"#/_cancel", onPost, OpAdmin, ClassDestructive},
 	}
 	snapshotRules = [...]rule{
-		{"*/_cleanup", post, OpAdmin, ClassDestructive},
-		{"*/*/_restore", post, OpAdmin, ClassDestructive},
+		{"*/_cleanup", onPost, OpAdmin, ClassDestructive},
+		{"*/*/_restore", onPost, OpAdmin, ClassDestructive},
 	}
 	transformRules = [...]rule{
-		{"_preview", getPost, OpAdmin, ClassRead},
-		{"#/_preview", getPost, OpAdmin, ClassRead},
-		{"#/_reset", post, OpAdmin, ClassDestructive},
+		{"_preview", onRead, OpAdmin, ClassRead},
+		{"#/_preview", onRead, OpAdmin, ClassRead},
+		{"#/_reset", onPost, OpAdmin, ClassDestructive},
 	}
 	dataStreamRules = [...]rule{
-		{"_migrate/@", post, OpAdmin, ClassDestructive},
-		{"_modify", post, OpAdmin, ClassDestructive},
+		{"_migrate/@", onPost, OpAdmin, ClassDestructive},
+		{"_modify", onPost, OpAdmin, ClassDestructive},
 	}
 	indexTemplateRules = [...]rule{
-		{"_simulate", post, OpAdmin, ClassRead},
-		{"_simulate/#", post, OpAdmin, ClassRead},
-		{"_simulate_index/@", post, OpAdmin, ClassRead},
+		{"_simulate", onPost, OpAdmin, ClassRead},
+		{"_simulate/#", onPost, OpAdmin, ClassRead},
+		{"_simulate_index/@", onPost, OpAdmin, ClassRead},
 	}
 	lifecycleRules = [...]rule{
-		{"move/@", post, OpAdmin, ClassDestructive},
-		{"stop", post, OpAdmin, ClassDestructive},
+		{"move/@", onPost, OpAdmin, ClassDestructive},
+		{"stop", onPost, OpAdmin, ClassDestructive},
 	}
 	licenseRules = [...]rule{
-		{"", post | put, OpAdmin, ClassDestructive},
-		{"*", post, OpAdmin, ClassDestructive},
+		{"", onPost | onPut, OpAdmin, ClassDestructive},
+		{"*", onPost, OpAdmin, ClassDestructive},
 	}
-	scriptsRules    = [...]rule{{"painless/_execute", getPost, OpAdmin, ClassRead}}
-	rootFleet       = [...]rule{{"_fleet_msearch", getPost, OpMsearch, ClassRead}}
-	enrichRules     = [...]rule{{"policy/*/_execute", put, OpAdmin, ClassMassWrite}}
-	monitoringRules = [...]rule{{"bulk", post | put, OpAdmin, ClassMassWrite}}
+	scriptsRules    = [...]rule{{"painless/_execute", onRead, OpAdmin, ClassRead}}
+	rootFleet       = [...]rule{{"_fleet_msearch", onRead, OpMsearch, ClassRead}}
+	enrichRules     = [...]rule{{"policy/*/_execute", onPut, OpAdmin, ClassMassWrite}}
+	monitoringRules = [...]rule{{"bulk", onPost | onPut, OpAdmin, ClassMassWrite}}
 	migrationRules  = [...]rule{
-		{"reindex", post, OpAdmin, ClassMassWrite},
-		{"reindex/@/_cancel", post, OpAdmin, ClassDestructive},
+		{"reindex", onPost, OpAdmin, ClassMassWrite},
+		{"reindex/@/_cancel", onPost, OpAdmin, ClassDestructive},
 	}
 	readRules = [...]rule{
-		{"status", get, OpAdmin, ClassAdminRead},
-		{"**", getPost, OpAdmin, ClassRead},
+		{"status", onGet, OpAdmin, ClassAdminRead},
+		{"**", onRead, OpAdmin, ClassRead},
 	}
-	queryRulesRules = [...]rule{{"*/_test", post, OpAdmin, ClassRead}}
-	projectRules    = [...]rule{{"tags", post, OpAdmin, ClassAdminRead}}
-	watcherRules    = [...]rule{{"_query/watches", post, OpAdmin, ClassAdminRead}}
-	resetRules      = [...]rule{{"_reset", post, OpAdmin, ClassDestructive}}
-	restoreRules    = [...]rule{{"_restore", post, OpAdmin, ClassDestructive}}
+	queryRulesRules = [...]rule{{"*/_test", onPost, OpAdmin, ClassRead}}
+	projectRules    = [...]rule{{"tags", onPost, OpAdmin, ClassAdminRead}}
+	watcherRules    = [...]rule{{"_query/watches", onPost, OpAdmin, ClassAdminRead}}
+	resetRules      = [...]rule{{"_reset", onPost, OpAdmin, ClassDestructive}}
+	restoreRules    = [...]rule{{"_restore", onPost, OpAdmin, ClassDestructive}}
 
 	securityRules = [...]rule{
-		{"_query/*", post, OpAdmin, ClassAdminRead},
-		{"profile/_has_privileges", post, OpAdmin, ClassAdminRead},
-		{"profile/_suggest", post, OpAdmin, ClassAdminRead},
-		{"user/_has_privileges", post, OpAdmin, ClassAdminRead},
-		{"user/*/_has_privileges", post, OpAdmin, ClassAdminRead},
-		{"api_key", del, OpAdmin, ClassAdminWrite},
-		{"oauth2/token", del, OpAdmin, ClassAdminWrite},
+		{"_query/*", onPost, OpAdmin, ClassAdminRead},
+		{"profile/_has_privileges", onPost, OpAdmin, ClassAdminRead},
+		{"profile/_suggest", onPost, OpAdmin, ClassAdminRead},
+		{"user/_has_privileges", onPost, OpAdmin, ClassAdminRead},
+		{"user/*/_has_privileges", onPost, OpAdmin, ClassAdminRead},
+		{"api_key", onDelete, OpAdmin, ClassAdminWrite},
+		{"oauth2/token", onDelete, OpAdmin, ClassAdminWrite},
 	}
 	mlRules = [...]rule{
-		{"anomaly_detectors/_estimate_model_memory", post, OpAdmin, ClassAdminRead},
-		{"anomaly_detectors/_validate", post, OpAdmin, ClassAdminRead},
-		{"anomaly_detectors/_validate/detector", post, OpAdmin, ClassAdminRead},
-		{"anomaly_detectors/*/_data", post, OpAdmin, ClassMassWrite},
-		{"anomaly_detectors/*/_reset", post, OpAdmin, ClassDestructive},
-		{"anomaly_detectors/*/model_snapshots", post, OpAdmin, ClassAdminRead},
-		{"anomaly_detectors/*/model_snapshots/*", post, OpAdmin, ClassAdminRead},
-		{"anomaly_detectors/*/model_snapshots/*/_revert", post, OpAdmin, ClassDestructive},
-		{"anomaly_detectors/*/results/**", post, OpAdmin, ClassAdminRead},
-		{"calendars", post, OpAdmin, ClassAdminRead},
-		{"calendars/*", post, OpAdmin, ClassAdminRead},
-		{"data_frame/_evaluate", post, OpAdmin, ClassAdminRead},
-		{"data_frame/analytics/_explain", post, OpAdmin, ClassAdminRead},
-		{"data_frame/analytics/*/_explain", post, OpAdmin, ClassAdminRead},
-		{"data_frame/analytics/_preview", getPost, OpAdmin, ClassRead},
-		{"data_frame/analytics/*/_preview", getPost, OpAdmin, ClassRead},
-		{"datafeeds/_preview", getPost, OpAdmin, ClassRead},
-		{"datafeeds/*/_preview", getPost, OpAdmin, ClassRead},
-		{"trained_models/#/_infer", post, OpInference, ClassRead},
+		{"anomaly_detectors/_estimate_model_memory", onPost, OpAdmin, ClassAdminRead},
+		{"anomaly_detectors/_validate", onPost, OpAdmin, ClassAdminRead},
+		{"anomaly_detectors/_validate/detector", onPost, OpAdmin, ClassAdminRead},
+		{"anomaly_detectors/*/_data", onPost, OpAdmin, ClassMassWrite},
+		{"anomaly_detectors/*/_reset", onPost, OpAdmin, ClassDestructive},
+		{"anomaly_detectors/*/model_snapshots", onPost, OpAdmin, ClassAdminRead},
+		{"anomaly_detectors/*/model_snapshots/*", onPost, OpAdmin, ClassAdminRead},
+		{"anomaly_detectors/*/model_snapshots/*/_revert", onPost, OpAdmin, ClassDestructive},
+		{"anomaly_detectors/*/results/**", onPost, OpAdmin, ClassAdminRead},
+		{"calendars", onPost, OpAdmin, ClassAdminRead},
+		{"calendars/*", onPost, OpAdmin, ClassAdminRead},
+		{"data_frame/_evaluate", onPost, OpAdmin, ClassAdminRead},
+		{"data_frame/analytics/_explain", onPost, OpAdmin, ClassAdminRead},
+		{"data_frame/analytics/*/_explain", onPost, OpAdmin, ClassAdminRead},
+		{"data_frame/analytics/_preview", onRead, OpAdmin, ClassRead},
+		{"data_frame/analytics/*/_preview", onRead, OpAdmin, ClassRead},
+		{"datafeeds/_preview", onRead, OpAdmin, ClassRead},
+		{"datafeeds/*/_preview", onRead, OpAdmin, ClassRead},
+		{"trained_models/#/_infer", onPost, OpInference, ClassRead},
 	}
 	pluginRules = [...]rule{
-		{"_sql", post, OpSQL, ClassRead},
-		{"_sql/_explain", post, OpSQL, ClassRead},
-		{"_sql/close", post, OpSQLClose, ClassReadState},
-		{"_sql/stats", post, OpAdmin, ClassAdminRead},
-		{"_ppl", post, OpPPL, ClassRead},
-		{"_ppl/_explain", post, OpPPL, ClassRead},
-		{"_ppl/stats", post, OpAdmin, ClassAdminRead},
-		{"_asynchronous_search", post, OpAsyncSearch, ClassRead},
-		{"_asynchronous_search/stats", get, OpAdmin, ClassAdminRead},
-		{"_asynchronous_search/#", get, OpAsyncGet, ClassReadState},
-		{"_asynchronous_search/#", del, OpAsyncDelete, ClassReadState},
-		{"_ml/models/#/_predict", post, OpInference, ClassRead},
-		{"_ml/models/#/_predict/stream", post, OpInference, ClassRead},
-		{"_ml/_predict/*/#", post, OpInference, ClassRead},
-		{"_ml/memory_containers/*/memories/*/_delete_by_query", post, OpAdmin, ClassDestructive},
-		{"_transform/_preview", post, OpAdmin, ClassRead},
-		{"_ism/explain", post, OpAdmin, ClassAdminRead},
-		{"_ism/explain/@", getPost, OpAdmin, ClassAdminRead},
-		{"_ism/remove", post, OpAdmin, ClassDestructive},
-		{"_ism/remove/@", post, OpAdmin, ClassDestructive},
-		{"_replication/@/_start", put, OpAdmin, ClassDestructive},
-		{"_replication/@/_stop", post, OpAdmin, ClassDestructive},
-		{"_knn/warmup/@", get, OpAdmin, ClassAdminWrite},
-		{"_notifications/feature/test/*", get, OpAdmin, ClassAdminWrite}, // sends a message
-		{"_security/authinfo", post, OpAdmin, ClassAdminRead},
-		{"_security/dashboardsinfo", post, OpAdmin, ClassAdminRead},
-		{"_security/health", post, OpAdmin, ClassAdminRead},
-		{"_security/tenantinfo", post, OpAdmin, ClassAdminRead},
-		{"_security/whoami", post, OpAdmin, ClassAdminRead},
+		{"_sql", onPost, OpSQL, ClassRead},
+		{"_sql/_explain", onPost, OpSQL, ClassRead},
+		{"_sql/close", onPost, OpSQLClose, ClassReadState},
+		{"_sql/stats", onPost, OpAdmin, ClassAdminRead},
+		{"_ppl", onPost, OpPPL, ClassRead},
+		{"_ppl/_explain", onPost, OpPPL, ClassRead},
+		{"_ppl/stats", onPost, OpAdmin, ClassAdminRead},
+		{"_asynchronous_search", onPost, OpAsyncSearch, ClassRead},
+		{"_asynchronous_search/stats", onGet, OpAdmin, ClassAdminRead},
+		{"_asynchronous_search/#", onGet, OpAsyncGet, ClassReadState},
+		{"_asynchronous_search/#", onDelete, OpAsyncDelete, ClassReadState},
+		{"_ml/models/#/_predict", onPost, OpInference, ClassRead},
+		{"_ml/models/#/_predict/stream", onPost, OpInference, ClassRead},
+		{"_ml/_predict/*/#", onPost, OpInference, ClassRead},
+		{"_ml/memory_containers/*/memories/*/_delete_by_query", onPost, OpAdmin, ClassDestructive},
+		{"_transform/_preview", onPost, OpAdmin, ClassRead},
+		{"_ism/explain", onPost, OpAdmin, ClassAdminRead},
+		{"_ism/explain/@", onRead, OpAdmin, ClassAdminRead},
+		{"_ism/remove", onPost, OpAdmin, ClassDestructive},
+		{"_ism/remove/@", onPost, OpAdmin, ClassDestructive},
+		{"_replication/@/_start", onPut, OpAdmin, ClassDestructive},
+		{"_replication/@/_stop", onPost, OpAdmin, ClassDestructive},
+		{"_knn/warmup/@", onGet, OpAdmin, ClassAdminWrite},
+		{"_notifications/feature/test/*", onGet, OpAdmin, ClassAdminWrite}, // sends a message
+		{"_security/authinfo", onPost, OpAdmin, ClassAdminRead},
+		{"_security/dashboardsinfo", onPost, OpAdmin, ClassAdminRead},
+		{"_security/health", onPost, OpAdmin, ClassAdminRead},
+		{"_security/tenantinfo", onPost, OpAdmin, ClassAdminRead},
+		{"_security/whoami", onPost, OpAdmin, ClassAdminRead},
 		// The searches of the plugins' own objects: two and three levels deep.
-		{"*/_search", post, OpAdmin, ClassAdminRead},
-		{"*/*/_search", post, OpAdmin, ClassAdminRead},
-		{"*/*/*/_search", post, OpAdmin, ClassAdminRead},
-		{"*/*/*/*/*/_search", post, OpAdmin, ClassAdminRead},
+		{"*/_search", onPost, OpAdmin, ClassAdminRead},
+		{"*/*/_search", onPost, OpAdmin, ClassAdminRead},
+		{"*/*/*/_search", onPost, OpAdmin, ClassAdminRead},
+		{"*/*/*/*/*/_search", onPost, OpAdmin, ClassAdminRead},
 	}
 )

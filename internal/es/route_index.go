@@ -108,79 +108,79 @@ var (
 // The rules that hold only after an index expression.
 var (
 	indexItselfRules = [...]rule{
-		{"", get, OpAdmin, ClassAdminRead},
-		{"", put, OpAdmin, ClassAdminWrite},
-		{"", del, OpAdmin, ClassDestructive},
+		{"", onGet, OpAdmin, ClassAdminRead},
+		{"", onPut, OpAdmin, ClassAdminWrite},
+		{"", onDelete, OpAdmin, ClassDestructive},
 	}
 	indexSearch = [...]rule{
-		{"", getPost, OpSearch, ClassRead},
-		{"template", getPost, OpSearchTemplate, ClassRead},
-		{"point_in_time", post, OpOpenPIT, ClassReadState},
+		{"", onRead, OpSearch, ClassRead},
+		{"template", onRead, OpSearchTemplate, ClassRead},
+		{"point_in_time", onPost, OpOpenPIT, ClassReadState},
 	}
 	// The longer forms are those of version 7 and older, where _doc was a type.
 	docRules = [...]rule{
-		{"", post, OpIndex, ClassWrite},
-		{"#", get, OpGet, ClassRead},
-		{"#", post | put, OpIndex, ClassWrite},
-		{"#", del, OpDelete, ClassWrite},
-		{"#/_update", post, OpUpdate, ClassWrite},
-		{"#/_create", post | put, OpCreate, ClassWrite},
-		{"#/_source", get, OpGet, ClassRead},
-		{"#/_explain", getPost, OpExplain, ClassRead},
-		{"#/_termvectors", getPost, OpTermvectors, ClassRead},
+		{"", onPost, OpIndex, ClassWrite},
+		{"#", onGet, OpGet, ClassRead},
+		{"#", onPost | onPut, OpIndex, ClassWrite},
+		{"#", onDelete, OpDelete, ClassWrite},
+		{"#/_update", onPost, OpUpdate, ClassWrite},
+		{"#/_create", onPost | onPut, OpCreate, ClassWrite},
+		{"#/_source", onGet, OpGet, ClassRead},
+		{"#/_explain", onRead, OpExplain, ClassRead},
+		{"#/_termvectors", onRead, OpTermvectors, ClassRead},
 	}
 	// The same below /{index}/{type}.
 	typedDocRules    = docRules
 	typedUpdateRules = [...]rule{
-		{"", post, OpUpdate, ClassWrite},
-		{"#", post, OpUpdate, ClassWrite},
+		{"", onPost, OpUpdate, ClassWrite},
+		{"#", onPost, OpUpdate, ClassWrite},
 	}
-	updateRules  = [...]rule{{"#", post, OpUpdate, ClassWrite}}
-	createRules  = [...]rule{{"#", post | put, OpCreate, ClassWrite}}
-	sourceRules  = [...]rule{{"#", get, OpGet, ClassRead}}
-	indexPIT     = [...]rule{{"", post, OpOpenPIT, ClassReadState}}
-	indexEQL     = [...]rule{{"search", getPost, OpEQL, ClassRead}}
-	explainRules = [...]rule{{"#", getPost, OpExplain, ClassRead}}
+	updateRules  = [...]rule{{"#", onPost, OpUpdate, ClassWrite}}
+	createRules  = [...]rule{{"#", onPost | onPut, OpCreate, ClassWrite}}
+	sourceRules  = [...]rule{{"#", onGet, OpGet, ClassRead}}
+	indexPIT     = [...]rule{{"", onPost, OpOpenPIT, ClassReadState}}
+	indexEQL     = [...]rule{{"search", onRead, OpEQL, ClassRead}}
+	explainRules = [...]rule{{"#", onRead, OpExplain, ClassRead}}
 
 	termvectorsRules = [...]rule{
-		{"", getPost, OpTermvectors, ClassRead},
-		{"#", getPost, OpTermvectors, ClassRead},
+		{"", onRead, OpTermvectors, ClassRead},
+		{"#", onRead, OpTermvectors, ClassRead},
 	}
-	termsEnumRules     = [...]rule{{"", getPost, OpTermsEnum, ClassRead}}
-	mvtRules           = [...]rule{{"*/*/*/*", getPost, OpMVT, ClassRead}}
-	knnRules           = [...]rule{{"", getPost, OpKnnSearch, ClassRead}}
-	graphRules         = [...]rule{{"explore", getPost, OpGraph, ClassRead}}
-	rollupSearchRules  = [...]rule{{"", getPost, OpSearch, ClassRead}}
-	updateByQueryRules = [...]rule{{"", post, OpUpdateByQuery, ClassMassWrite}}
-	deleteByQueryRules = [...]rule{{"", post, OpDeleteByQuery, ClassMassWrite}}
+	termsEnumRules     = [...]rule{{"", onRead, OpTermsEnum, ClassRead}}
+	mvtRules           = [...]rule{{"*/*/*/*", onRead, OpMVT, ClassRead}}
+	knnRules           = [...]rule{{"", onRead, OpKnnSearch, ClassRead}}
+	graphRules         = [...]rule{{"explore", onRead, OpGraph, ClassRead}}
+	rollupSearchRules  = [...]rule{{"", onRead, OpSearch, ClassRead}}
+	updateByQueryRules = [...]rule{{"", onPost, OpUpdateByQuery, ClassMassWrite}}
+	deleteByQueryRules = [...]rule{{"", onPost, OpDeleteByQuery, ClassMassWrite}}
 
-	settingsRules   = [...]rule{{"", put, OpAdmin, ClassDestructive}}
-	mappingRules    = [...]rule{{"", post | put, OpAdmin, ClassDestructive}}
-	flushRules      = [...]rule{{"", getPost, OpAdmin, ClassAdminWrite}, {"synced", getPost, OpAdmin, ClassAdminWrite}}
-	cacheRules      = [...]rule{{"clear", post, OpAdmin, ClassDestructive}}
-	destructivePost = [...]rule{{"", post, OpAdmin, ClassDestructive}}
+	settingsRules   = [...]rule{{"", onPut, OpAdmin, ClassDestructive}}
+	mappingRules    = [...]rule{{"", onPost | onPut, OpAdmin, ClassDestructive}}
+	flushRules      = [...]rule{{"", onRead, OpAdmin, ClassAdminWrite}, {"synced", onRead, OpAdmin, ClassAdminWrite}}
+	cacheRules      = [...]rule{{"clear", onPost, OpAdmin, ClassDestructive}}
+	destructivePost = [...]rule{{"", onPost, OpAdmin, ClassDestructive}}
 	blockRules      = [...]rule{
-		{"*", put, OpAdmin, ClassDestructive},
-		{"*", del, OpAdmin, ClassAdminWrite},
+		{"*", onPut, OpAdmin, ClassDestructive},
+		{"*", onDelete, OpAdmin, ClassAdminWrite},
 	}
 	indexCCR = [...]rule{
-		{"follow", put, OpAdmin, ClassDestructive},
-		{"unfollow", post, OpAdmin, ClassDestructive},
+		{"follow", onPut, OpAdmin, ClassDestructive},
+		{"unfollow", onPost, OpAdmin, ClassDestructive},
 	}
-	resizeRules   = [...]rule{{"*", post | put, OpAdmin, ClassDestructive}}
+	resizeRules   = [...]rule{{"*", onPost | onPut, OpAdmin, ClassDestructive}}
 	rolloverRules = [...]rule{
-		{"", post, OpAdmin, ClassDestructive},
-		{"*", post, OpAdmin, ClassDestructive},
+		{"", onPost, OpAdmin, ClassDestructive},
+		{"*", onPost, OpAdmin, ClassDestructive},
 	}
-	indexILM   = [...]rule{{"remove", post, OpAdmin, ClassDestructive}}
+	indexILM   = [...]rule{{"remove", onPost, OpAdmin, ClassDestructive}}
 	indexFleet = [...]rule{
-		{"_fleet_search", getPost, OpSearch, ClassRead},
-		{"_fleet_msearch", getPost, OpMsearch, ClassRead},
+		{"_fleet_search", onRead, OpSearch, ClassRead},
+		{"_fleet_msearch", onRead, OpMsearch, ClassRead},
 	}
-	reloadRules    = [...]rule{{"", getPost, OpAdmin, ClassAdminWrite}}
+	reloadRules    = [...]rule{{"", onRead, OpAdmin, ClassAdminWrite}}
 	ingestionRules = [...]rule{
-		{"_state", get, OpAdmin, ClassAdminRead},
-		{"_pause", post, OpAdmin, ClassAdminWrite},
-		{"_resume", post, OpAdmin, ClassAdminWrite},
+		{"_state", onGet, OpAdmin, ClassAdminRead},
+		{"_pause", onPost, OpAdmin, ClassAdminWrite},
+		{"_resume", onPost, OpAdmin, ClassAdminWrite},
 	}
 )

@@ -4,25 +4,25 @@ package es
 type verbs uint8
 
 const (
-	get verbs = 1 << iota // and HEAD
-	post
-	put
-	del
-	patch
+	onGet verbs = 1 << iota // and HEAD
+	onPost
+	onPut
+	onDelete
+	onPatch
 )
 
 func verbOf(method string) verbs {
 	switch method {
 	case "GET", "HEAD":
-		return get
+		return onGet
 	case "POST":
-		return post
+		return onPost
 	case "PUT":
-		return put
+		return onPut
 	case "DELETE":
-		return del
+		return onDelete
 	case "PATCH":
-		return patch
+		return onPatch
 	}
 	return 0
 }
@@ -63,9 +63,9 @@ func (f family) apply(r *Route, v verbs, rest string) {
 // adminClass is the class of an administrative call by its method.
 func adminClass(v verbs) Class {
 	switch {
-	case v&get != 0:
+	case v&onGet != 0:
 		return ClassAdminRead
-	case v&del != 0:
+	case v&onDelete != 0:
 		return ClassDestructive
 	}
 	return ClassAdminWrite

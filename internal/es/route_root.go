@@ -1,6 +1,7 @@
 package es
 
-const getPost = get | post
+// onRead is how an engine takes a search: with or without a body.
+const onRead = onGet | onPost
 
 // rootFamily is the table of API words at the start of a path.
 func rootFamily(word string) family {
@@ -63,95 +64,95 @@ func rootFamily(word string) family {
 // index expression too.
 var (
 	rootSearch = [...]rule{
-		{"", getPost, OpSearch, ClassRead},
-		{"scroll", getPost, OpScroll, ClassReadState},
-		{"scroll", del, OpClearScroll, ClassReadState},
-		{"scroll/#", getPost, OpScroll, ClassReadState},
-		{"scroll/#", del, OpClearScroll, ClassReadState},
-		{"template", getPost, OpSearchTemplate, ClassRead},
-		{"point_in_time", del, OpClosePIT, ClassReadState},
-		{"point_in_time/_all", del, OpClosePIT, ClassReadState},
-		{"point_in_time/_all", get, OpListPIT, ClassReadState},
-		{"pipeline", get, OpAdmin, ClassAdminRead},
-		{"pipeline/#", get, OpAdmin, ClassAdminRead},
-		{"pipeline/#", put, OpAdmin, ClassAdminWrite},
-		{"pipeline/#", del, OpAdmin, ClassDestructive},
+		{"", onRead, OpSearch, ClassRead},
+		{"scroll", onRead, OpScroll, ClassReadState},
+		{"scroll", onDelete, OpClearScroll, ClassReadState},
+		{"scroll/#", onRead, OpScroll, ClassReadState},
+		{"scroll/#", onDelete, OpClearScroll, ClassReadState},
+		{"template", onRead, OpSearchTemplate, ClassRead},
+		{"point_in_time", onDelete, OpClosePIT, ClassReadState},
+		{"point_in_time/_all", onDelete, OpClosePIT, ClassReadState},
+		{"point_in_time/_all", onGet, OpListPIT, ClassReadState},
+		{"pipeline", onGet, OpAdmin, ClassAdminRead},
+		{"pipeline/#", onGet, OpAdmin, ClassAdminRead},
+		{"pipeline/#", onPut, OpAdmin, ClassAdminWrite},
+		{"pipeline/#", onDelete, OpAdmin, ClassDestructive},
 	}
 	msearchRules = [...]rule{
-		{"", getPost, OpMsearch, ClassRead},
-		{"template", getPost, OpMsearchTemplate, ClassRead},
+		{"", onRead, OpMsearch, ClassRead},
+		{"template", onRead, OpMsearchTemplate, ClassRead},
 	}
 	bulkRules = [...]rule{
-		{"", post | put, OpBulk, ClassWrite},
-		{"stream", post | put, OpBulkStream, ClassWrite},
+		{"", onPost | onPut, OpBulk, ClassWrite},
+		{"stream", onPost | onPut, OpBulkStream, ClassWrite},
 	}
-	countRules = [...]rule{{"", getPost, OpCount, ClassRead}}
-	mgetRules  = [...]rule{{"", getPost, OpMget, ClassRead}}
+	countRules = [...]rule{{"", onRead, OpCount, ClassRead}}
+	mgetRules  = [...]rule{{"", onRead, OpMget, ClassRead}}
 	rootAsync  = [...]rule{
-		{"", post, OpAsyncSearch, ClassRead},
-		{"status/#", get, OpAsyncStatus, ClassReadState},
-		{"#", get, OpAsyncGet, ClassReadState},
-		{"#", del, OpAsyncDelete, ClassReadState},
+		{"", onPost, OpAsyncSearch, ClassRead},
+		{"status/#", onGet, OpAsyncStatus, ClassReadState},
+		{"#", onGet, OpAsyncGet, ClassReadState},
+		{"#", onDelete, OpAsyncDelete, ClassReadState},
 	}
-	rootPIT        = [...]rule{{"", del, OpClosePIT, ClassReadState}}
-	fieldCapsRules = [...]rule{{"", getPost, OpFieldCaps, ClassRead}}
+	rootPIT        = [...]rule{{"", onDelete, OpClosePIT, ClassReadState}}
+	fieldCapsRules = [...]rule{{"", onRead, OpFieldCaps, ClassRead}}
 	esqlRules      = [...]rule{
-		{"", post, OpESQL, ClassRead},
-		{"async", post, OpESQLAsync, ClassRead},
-		{"async/#", get, OpESQLAsync, ClassReadState},
-		{"async/#", del, OpAsyncDelete, ClassReadState},
-		{"async/#/stop", post, OpESQLAsync, ClassReadState},
+		{"", onPost, OpESQL, ClassRead},
+		{"async", onPost, OpESQLAsync, ClassRead},
+		{"async/#", onGet, OpESQLAsync, ClassReadState},
+		{"async/#", onDelete, OpAsyncDelete, ClassReadState},
+		{"async/#/stop", onPost, OpESQLAsync, ClassReadState},
 	}
 	sqlRules = [...]rule{
-		{"", getPost, OpSQL, ClassRead},
-		{"translate", getPost, OpSQL, ClassRead},
-		{"close", post, OpSQLClose, ClassReadState},
-		{"async/status/#", get, OpAsyncStatus, ClassReadState},
-		{"async/delete/#", del, OpAsyncDelete, ClassReadState},
-		{"async/#", get, OpSQLAsync, ClassReadState},
+		{"", onRead, OpSQL, ClassRead},
+		{"translate", onRead, OpSQL, ClassRead},
+		{"close", onPost, OpSQLClose, ClassReadState},
+		{"async/status/#", onGet, OpAsyncStatus, ClassReadState},
+		{"async/delete/#", onDelete, OpAsyncDelete, ClassReadState},
+		{"async/#", onGet, OpSQLAsync, ClassReadState},
 	}
 	rootEQL = [...]rule{
-		{"search/status/#", get, OpAsyncStatus, ClassReadState},
-		{"search/#", get, OpEQLAsync, ClassReadState},
-		{"search/#", del, OpAsyncDelete, ClassReadState},
+		{"search/status/#", onGet, OpAsyncStatus, ClassReadState},
+		{"search/#", onGet, OpEQLAsync, ClassReadState},
+		{"search/#", onDelete, OpAsyncDelete, ClassReadState},
 	}
-	validateRules = [...]rule{{"query", getPost, OpValidate, ClassRead}}
+	validateRules = [...]rule{{"query", onRead, OpValidate, ClassRead}}
 	renderRules   = [...]rule{
-		{"template", getPost, OpRender, ClassRead},
-		{"template/#", getPost, OpRender, ClassRead},
+		{"template", onRead, OpRender, ClassRead},
+		{"template/#", onRead, OpRender, ClassRead},
 	}
-	mtermvectorsRules = [...]rule{{"", getPost, OpMtermvectors, ClassRead}}
+	mtermvectorsRules = [...]rule{{"", onRead, OpMtermvectors, ClassRead}}
 	resolveRules      = [...]rule{
-		{"index/@", getPost, OpResolve, ClassRead},
-		{"cluster", get, OpResolve, ClassRead},
-		{"cluster/@", get, OpResolve, ClassRead},
+		{"index/@", onRead, OpResolve, ClassRead},
+		{"cluster", onGet, OpResolve, ClassRead},
+		{"cluster/@", onGet, OpResolve, ClassRead},
 	}
-	rankEvalRules     = [...]rule{{"", getPost, OpRankEval, ClassRead}}
-	searchShardsRules = [...]rule{{"", getPost, OpSearchShards, ClassRead}}
-	analyzeRules      = [...]rule{{"", getPost, OpAnalyze, ClassRead}}
+	rankEvalRules     = [...]rule{{"", onRead, OpRankEval, ClassRead}}
+	searchShardsRules = [...]rule{{"", onRead, OpSearchShards, ClassRead}}
+	analyzeRules      = [...]rule{{"", onRead, OpAnalyze, ClassRead}}
 	ingestRules       = [...]rule{
-		{"_simulate", getPost, OpSimulate, ClassRead},
-		{"pipeline/_simulate", getPost, OpSimulate, ClassRead},
-		{"pipeline/#/_simulate", getPost, OpSimulate, ClassRead},
-		{"@/_simulate", getPost, OpSimulate, ClassRead},
+		{"_simulate", onRead, OpSimulate, ClassRead},
+		{"pipeline/_simulate", onRead, OpSimulate, ClassRead},
+		{"pipeline/#/_simulate", onRead, OpSimulate, ClassRead},
+		{"@/_simulate", onRead, OpSimulate, ClassRead},
 	}
 	inferenceRules = [...]rule{
-		{"#", post, OpInference, ClassRead},
-		{"*/#", post, OpInference, ClassRead},
-		{"*/#/_stream", post, OpInference, ClassRead},
+		{"#", onPost, OpInference, ClassRead},
+		{"*/#", onPost, OpInference, ClassRead},
+		{"*/#/_stream", onPost, OpInference, ClassRead},
 	}
 	applicationRules = [...]rule{
-		{"search_application/#/_search", getPost, OpSearchApplication, ClassRead},
-		{"search_application/#/_render_query", post, OpRender, ClassRead},
-		{"analytics/*/event/*", post, OpAdmin, ClassMassWrite},
+		{"search_application/#/_search", onRead, OpSearchApplication, ClassRead},
+		{"search_application/#/_render_query", onPost, OpRender, ClassRead},
+		{"analytics/*/event/*", onPost, OpAdmin, ClassMassWrite},
 	}
 	reindexRules = [...]rule{
-		{"", post, OpReindex, ClassMassWrite},
-		{"", get, OpAdmin, ClassAdminRead},
-		{"#", get, OpAdmin, ClassReadState},
-		{"#/_cancel", post, OpAdmin, ClassDestructive},
-		{"#/_rethrottle", post, OpAdmin, ClassAdminWrite},
+		{"", onPost, OpReindex, ClassMassWrite},
+		{"", onGet, OpAdmin, ClassAdminRead},
+		{"#", onGet, OpAdmin, ClassReadState},
+		{"#/_cancel", onPost, OpAdmin, ClassDestructive},
+		{"#/_rethrottle", onPost, OpAdmin, ClassAdminWrite},
 	}
-	rethrottleRules = [...]rule{{"#/_rethrottle", post, OpAdmin, ClassAdminWrite}}
-	refreshRules    = [...]rule{{"", getPost, OpRefresh, ClassAdminWrite}}
+	rethrottleRules = [...]rule{{"#/_rethrottle", onPost, OpAdmin, ClassAdminWrite}}
+	refreshRules    = [...]rule{{"", onRead, OpRefresh, ClassAdminWrite}}
 )
