@@ -45,6 +45,7 @@ type Example struct {
 	Method string `json:"method"`
 	Target string `json:"target"`
 	Body   string `json:"body,omitempty"`
+	Shape  string `json:"shape,omitempty"` // readable form of the query shape
 }
 
 // MaxExampleBody bounds Example.Body.
