@@ -162,9 +162,7 @@ func (t *Tokens) jump() bool {
 			if depth--; depth > 0 {
 				continue
 			}
-			t.pos = i
-			t.stack = t.stack[:len(t.stack)-1]
-			t.valueDone()
+			t.leaveAt(i)
 			return true
 		}
 	}

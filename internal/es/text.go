@@ -1,31 +1,9 @@
 package es
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
-
-// plainEnd is the offset, from i on, of the first byte that is a quote, a
-// backslash, a control character or not ASCII; len(in) if there is none. It
-// looks at eight bytes at a time.
-func plainEnd(in []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(in); i += 8 {
-		w := binary.LittleEndian.Uint64(in[i:])
-		quote := w ^ ones*'"'
-		slash := w ^ ones*'\\'
-		stop := (quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w
-		if stop &= highs; stop != 0 {
-			return i + bits.TrailingZeros64(stop)/8
-		}
-	}
-	for i < len(in) && in[i] >= 0x20 && in[i] < utf8.RuneSelf && in[i] != '"' && in[i] != '\\' {
-		i++
-	}
-	return i
-}
 
 // Unquote appends the decoded text of a Key or String token's raw form (quotes
 // included) to dst. A surrogate escape without its other half cannot be put

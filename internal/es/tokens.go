@@ -1,9 +1,6 @@
 package es
 
-import (
-	"errors"
-	"unicode/utf8"
-)
+import "errors"
 
 // Kind is the kind of a JSON token.
 type Kind uint8
@@ -47,16 +44,17 @@ var (
 // is Jackson's default, which Elasticsearch and OpenSearch use.
 const DefaultMaxDepth = 1000
 
+// expect is what may come next.
 type expect uint8
 
 const (
-	expectValue expect = iota
-	expectFirstKey
-	expectKey
-	expectColonValue
-	expectFirstElem
-	expectCommaOrEnd
-	expectNothing
+	expectValue     expect = iota // at the top, after ":" and after "," in an array
+	expectFirstElem               // a value or "]"
+	expectNext                    // "," or the end of what is open
+	expectFirstKey                // a key or "}"
+	expectKey                     // after "," in an object
+	expectColon                   // after a key that something stands behind
+	expectNothing                 // the top-level value is complete
 )
 
 // Tokens reads a JSON text (RFC 8259) token by token without changing or
@@ -65,73 +63,79 @@ const (
 // forms of C++ between tokens; Comments tells that some were passed over.
 // Everything else outside the RFC is an error.
 //
-// The zero value is not ready: call Reset. A Tokens may be reused and then
-// allocates nothing; it must not be used by two goroutines at once.
+// The zero value is not ready: call Reset. A Tokens may be reused; it allocates
+// nothing below a depth of 1024. It must not be used by two goroutines at once.
 type Tokens struct {
 	MaxDepth int  // 0 means DefaultMaxDepth
 	Comments bool // set when a comment was passed over
 
-	in    []byte
-	pos   int
-	next  expect
-	stack []bool // true: object
+	in     []byte
+	pos    int
+	depth  int
+	next   expect
+	object bool       // the innermost open value is an object
+	outer  [16]uint64 // one bit a level: the value around it is an object
+	deeper []uint64   // the same below level 1024
 }
 
 // Reset starts reading in. The slice is only read, and must not change while
 // tokens are taken from it.
 func (t *Tokens) Reset(in []byte) {
-	t.in, t.pos, t.next, t.Comments = in, 0, expectValue, false
-	t.stack = t.stack[:0]
+	t.in, t.pos, t.depth, t.next, t.Comments = in, 0, 0, expectValue, false
+	t.object = false
 }
 
 // Offset is where the next token, or the white space before it, begins.
 func (t *Tokens) Offset() int { return t.pos }
 
 // Depth is the number of objects and arrays that are open.
-func (t *Tokens) Depth() int { return len(t.stack) }
+func (t *Tokens) Depth() int { return t.depth }
 
 // Raw is the text of a token as it came.
 func (t *Tokens) Raw(k Token) []byte { return t.in[k.Start:k.End] }
 
 // Next returns the next token. After the End token, or an error, it keeps
-// returning the same.
+// returning the same; Offset is then where what is wrong begins.
 func (t *Tokens) Next() (Token, error) {
-	if err := t.skipSpace(); err != nil {
-		return Token{}, err
-	}
-	if t.pos >= len(t.in) {
-		switch {
-		case t.next == expectNothing:
-			return Token{Start: t.pos, End: t.pos, Kind: End}, nil
-		case t.next == expectValue && len(t.stack) == 0:
-			return Token{}, ErrEmpty
-		}
-		return Token{}, ErrSyntax
-	}
-	c := t.in[t.pos]
-	switch t.next {
-	case expectNothing:
-		return Token{}, ErrTrailing
-	case expectCommaOrEnd:
-		return t.afterElement(c)
-	case expectFirstKey, expectKey:
-		if c == '}' && t.next == expectFirstKey {
-			return t.close(ObjectEnd), nil
-		}
-		return t.key(c)
-	case expectColonValue:
-		if c != ':' {
-			return Token{}, ErrSyntax
-		}
-		t.pos++
-		t.next = expectValue
-		return t.Next()
-	case expectFirstElem:
-		if c == ']' {
-			return t.close(ArrayEnd), nil
+	in, i, next := t.in, t.pos, t.next
+	if uint(i) >= uint(len(in)) || in[i] <= ' ' || in[i] == '/' {
+		if i = t.space(i); i >= len(in) {
+			return t.atEnd(next)
 		}
 	}
-	return t.value(c)
+	if next == expectNext {
+		if in[i] != ',' {
+			return t.close(i, next)
+		}
+		if next = expectValue; t.object {
+			next = expectKey
+		}
+		if i++; uint(i) >= uint(len(in)) || in[i] <= ' ' || in[i] == '/' {
+			if i = t.space(i); i >= len(in) {
+				return t.atEnd(next)
+			}
+		}
+	}
+	if next >= expectFirstKey {
+		return t.afterValue(i, next)
+	}
+	switch in[i] {
+	case '"':
+		k, err := scanString(in, i)
+		if err != nil {
+			return t.fail(i, next, err)
+		}
+		k.Kind = String
+		t.valueDone(k.End)
+		return k, nil
+	case '{':
+		return t.open(i, next, ObjectStart)
+	case '[':
+		return t.open(i, next, ArrayStart)
+	case ']':
+		return t.close(i, next)
+	}
+	return t.scalar(i, next)
 }
 
 // Skip passes over the value that comes next: after a Key token its value,
@@ -153,7 +157,7 @@ func (t *Tokens) Skip() (start, end int, err error) {
 // SkipOpen passes over the rest of the innermost open object or array, its end
 // included, and returns the offset after it.
 func (t *Tokens) SkipOpen() (end int, err error) {
-	for depth := len(t.stack); len(t.stack) >= depth && depth > 0; {
+	for depth := t.depth; t.depth >= depth && depth > 0; {
 		if _, err := t.Next(); err != nil {
 			return 0, err
 		}
@@ -161,248 +165,151 @@ func (t *Tokens) SkipOpen() (end int, err error) {
 	return t.pos, nil
 }
 
-func (t *Tokens) afterElement(c byte) (Token, error) {
-	inObject := t.stack[len(t.stack)-1]
+// fail notes where an error stands, so that it comes again.
+func (t *Tokens) fail(i int, next expect, err error) (Token, error) {
+	t.pos, t.next = i, next
+	return Token{}, err
+}
+
+// atEnd is what Next returns where nothing is left.
+func (t *Tokens) atEnd(next expect) (Token, error) {
+	switch i := len(t.in); {
+	case next == expectNothing:
+		return Token{Start: i, End: i, Kind: End}, nil
+	case next == expectValue && t.depth == 0:
+		return Token{}, ErrEmpty
+	default:
+		return t.fail(i, next, ErrSyntax)
+	}
+}
+
+// afterValue reads what may stand at i where a value may not.
+func (t *Tokens) afterValue(i int, next expect) (Token, error) {
+	in := t.in
 	switch {
-	case c == ',':
-		t.pos++
-		t.next = expectValue
-		if inObject {
-			t.next = expectKey
+	case in[i] == '"' && (next == expectKey || next == expectFirstKey):
+		k, err := scanString(in, i)
+		if err != nil {
+			return t.fail(i, next, err)
 		}
+		k.Kind = Key
+		t.pos, t.next = k.End, expectColon
+		if i = k.End; i < len(in) && in[i] == ':' {
+			t.pos, t.next = i+1, expectValue
+		}
+		return k, nil
+	case in[i] == ':' && next == expectColon:
+		t.pos, t.next = i+1, expectValue
 		return t.Next()
-	case c == '}' && inObject:
-		return t.close(ObjectEnd), nil
-	case c == ']' && !inObject:
-		return t.close(ArrayEnd), nil
+	case next == expectNothing:
+		return Token{}, ErrTrailing
 	}
-	return Token{}, ErrSyntax
+	return t.close(i, next)
 }
 
-func (t *Tokens) key(c byte) (Token, error) {
-	if c != '"' {
-		return Token{}, ErrSyntax
-	}
-	k, err := t.text(Key)
-	t.next = expectColonValue
-	return k, err
-}
-
-func (t *Tokens) value(c byte) (Token, error) {
-	switch c {
-	case '{':
-		return t.open(ObjectStart, true)
-	case '[':
-		return t.open(ArrayStart, false)
-	case '"':
-		k, err := t.text(String)
-		t.valueDone()
-		return k, err
-	case 't':
-		return t.word("true", True)
-	case 'f':
-		return t.word("false", False)
-	case 'n':
-		return t.word("null", Null)
-	}
-	return t.number()
-}
-
-func (t *Tokens) open(kind Kind, object bool) (Token, error) {
+func (t *Tokens) open(i int, next expect, kind Kind) (Token, error) {
 	limit := t.MaxDepth
 	if limit == 0 {
 		limit = DefaultMaxDepth
 	}
-	if len(t.stack) >= limit {
-		return Token{}, ErrDepth
+	if t.depth >= limit {
+		return t.fail(i, next, ErrDepth)
 	}
-	t.stack = append(t.stack, object)
-	t.next = expectFirstElem
-	if object {
+	word, bit := t.level(t.depth)
+	*word &^= bit
+	if t.object {
+		*word |= bit
+	}
+	t.depth++
+	t.object = kind == ObjectStart
+	t.pos, t.next = i+1, expectFirstElem
+	if t.object {
 		t.next = expectFirstKey
 	}
-	t.pos++
-	return Token{Start: t.pos - 1, End: t.pos, Kind: kind}, nil
+	return Token{Start: i, End: i + 1, Kind: kind}, nil
 }
 
-func (t *Tokens) close(kind Kind) Token {
-	t.stack = t.stack[:len(t.stack)-1]
-	t.pos++
-	t.valueDone()
-	return Token{Start: t.pos - 1, End: t.pos, Kind: kind}
+// close reads the end of the innermost open value, the only thing left that may
+// stand at i.
+func (t *Tokens) close(i int, next expect) (Token, error) {
+	k := Token{Start: i, End: i + 1}
+	switch {
+	case t.in[i] == '}' && t.object && (next == expectNext || next == expectFirstKey):
+		k.Kind = ObjectEnd
+	case t.in[i] == ']' && !t.object && (next == expectNext || next == expectFirstElem):
+		k.Kind = ArrayEnd
+	default:
+		return t.fail(i, next, ErrSyntax)
+	}
+	t.leaveAt(i + 1)
+	return k, nil
 }
 
-func (t *Tokens) valueDone() {
-	t.next = expectCommaOrEnd
-	if len(t.stack) == 0 {
+// leaveAt goes on at end, the offset after the innermost open object or array.
+func (t *Tokens) leaveAt(end int) {
+	t.depth--
+	word, bit := t.level(t.depth)
+	t.object = *word&bit != 0
+	t.valueDone(end)
+}
+
+// level is where it is noted what is open around the value of that depth.
+func (t *Tokens) level(depth int) (word *uint64, bit uint64) {
+	bit = 1 << (depth & 63)
+	n := depth >> 6
+	if n < len(t.outer) {
+		return &t.outer[n], bit
+	}
+	if n -= len(t.outer); n >= len(t.deeper) {
+		t.deeper = append(t.deeper, 0)
+	}
+	return &t.deeper[n], bit
+}
+
+func (t *Tokens) valueDone(end int) {
+	t.pos, t.next = end, expectNext
+	if t.depth == 0 {
 		t.next = expectNothing
 	}
 }
 
-func (t *Tokens) word(w string, kind Kind) (Token, error) {
-	end := t.pos + len(w)
-	if end > len(t.in) || string(t.in[t.pos:end]) != w {
-		return Token{}, ErrSyntax
-	}
-	k := Token{Start: t.pos, End: end, Kind: kind}
-	t.pos = end
-	t.valueDone()
-	return k, nil
-}
-
-// text reads a string whose opening quote is at pos.
-func (t *Tokens) text(kind Kind) (Token, error) {
-	k := Token{Start: t.pos, Kind: kind}
-	in := t.in
-	i := t.pos + 1
-	for {
-		i = plainEnd(in, i)
-		if i >= len(in) {
-			return Token{}, ErrSyntax
-		}
-		switch c := in[i]; {
-		case c == '"':
-			k.End = i + 1
-			if k.NonASCII && !utf8.Valid(in[k.Start:k.End]) {
-				return Token{}, ErrUTF8
-			}
-			t.pos = k.End
-			return k, nil
-		case c == '\\':
-			n := escapeLen(in[i:])
-			if n == 0 {
-				return Token{}, ErrSyntax
-			}
-			k.Escaped = true
-			i += n
-		case c >= utf8.RuneSelf:
-			k.NonASCII = true
-			i++
-		default: // a raw control character
-			return Token{}, ErrSyntax
-		}
-	}
-}
-
-// escapeLen is the length of the escape that b begins with, 0 if malformed.
-func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(b) < 6 {
-			return 0
-		}
-		for _, c := range b[2:6] {
-			if hexValue(c) < 0 {
-				return 0
-			}
-		}
-		return 6
-	}
-	return 0
-}
-
-func hexValue(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
-}
-
-func (t *Tokens) number() (Token, error) {
-	in, i := t.in, t.pos
-	if i < len(in) && in[i] == '-' {
-		i++
-	}
-	switch {
-	case i < len(in) && in[i] == '0':
-		i++
-	case i < len(in) && in[i] >= '1' && in[i] <= '9':
-		i = digitsEnd(in, i)
+// scalar reads a number, true, false or null at i.
+func (t *Tokens) scalar(i int, next expect) (Token, error) {
+	k := Token{Start: i}
+	switch t.in[i] {
+	case 't':
+		k.Kind, k.End = True, wordEnd(t.in, i, "true")
+	case 'f':
+		k.Kind, k.End = False, wordEnd(t.in, i, "false")
+	case 'n':
+		k.Kind, k.End = Null, wordEnd(t.in, i, "null")
 	default:
-		return Token{}, ErrSyntax
+		k.Kind, k.End = Number, numberEnd(t.in, i)
 	}
-	if i < len(in) && in[i] == '.' {
-		j := digitsEnd(in, i+1)
-		if j == i+1 {
-			return Token{}, ErrSyntax
-		}
-		i = j
+	if k.End < 0 {
+		return t.fail(i, next, ErrSyntax)
 	}
-	if i < len(in) && (in[i] == 'e' || in[i] == 'E') {
-		i++
-		if i < len(in) && (in[i] == '+' || in[i] == '-') {
-			i++
-		}
-		j := digitsEnd(in, i)
-		if j == i {
-			return Token{}, ErrSyntax
-		}
-		i = j
-	}
-	k := Token{Start: t.pos, End: i, Kind: Number}
-	t.pos = i
-	t.valueDone()
+	t.valueDone(k.End)
 	return k, nil
 }
 
-func digitsEnd(in []byte, i int) int {
-	for i < len(in) && in[i] >= '0' && in[i] <= '9' {
-		i++
-	}
-	return i
-}
-
-func (t *Tokens) skipSpace() error {
-	in, i := t.in, t.pos
-	for i < len(in) {
+// space is the offset, from i on, of the first byte that is neither white space
+// nor in a comment; len(t.in) if there is none.
+func (t *Tokens) space(i int) int {
+	for in := t.in; i < len(in); {
 		switch in[i] {
 		case ' ', '\t', '\n', '\r':
 			i++
 		case '/':
 			n := commentLen(in[i:])
 			if n == 0 {
-				return ErrSyntax
+				return i
 			}
 			t.Comments = true
 			i += n
 		default:
-			t.pos = i
-			return nil
+			return i
 		}
 	}
-	t.pos = i
-	return nil
-}
-
-// commentLen is the length of the comment that b begins with, 0 if there is none.
-func commentLen(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '/':
-		for i, c := range b {
-			if c == '\n' {
-				return i + 1
-			}
-		}
-		return len(b)
-	case '*':
-		for i := 3; i < len(b); i++ {
-			if b[i] == '/' && b[i-1] == '*' {
-				return i + 1
-			}
-		}
-	}
-	return 0
+	return i
 }
