@@ -31,12 +31,12 @@ func TestDueBounds(t *testing.T) {
 		speed  Speed
 		want   int64
 	}{
-		"out of order":             {-5, 1, 0},
-		"out of order, slow":       {-5, 0.1, 0},
-		"beyond the end of time":   {math.MaxInt64, 0.1, math.MaxInt64},
-		"the end of time":          {math.MaxInt64, 1, math.MaxInt64},
-		"exact at speed 1":         {1<<62 + 1, 1, 1<<62 + 1},
-		"420 s at 7":               {420e9, 7, 60e9},
+		"out of order":           {-5, 1, 0},
+		"out of order, slow":     {-5, 0.1, 0},
+		"beyond the end of time": {math.MaxInt64, 0.1, math.MaxInt64},
+		"the end of time":        {math.MaxInt64, 1, math.MaxInt64},
+		"exact at speed 1":       {1<<62 + 1, 1, 1<<62 + 1},
+		"420 s at 7":             {420e9, 7, 60e9},
 	} {
 		if got := Due(c.offset, c.speed); got != c.want {
 			t.Errorf("%s: Due(%d, %v) = %d, want %d", name, c.offset, c.speed, got, c.want)

@@ -1,0 +1,136 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// notes is the queue between the senders and the noters. Adding never waits: its
+// length is bounded by the engine's backlog budget, for which only the
+// dispatcher waits.
+type notes struct {
+	mu     sync.Mutex
+	some   *sync.Cond
+	items  []*item
+	closed bool
+}
+
+func (n *notes) init() { n.some = sync.NewCond(&n.mu) }
+
+func (n *notes) add(it *item) {
+	n.mu.Lock()
+	n.items = append(n.items, it)
+	n.mu.Unlock()
+	n.some.Signal()
+}
+
+func (n *notes) close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.some.Broadcast()
+}
+
+// takeSome waits for items and moves up to cap(batch) of them into batch. It is empty
+// when the queue is closed and empty.
+func (n *notes) takeSome(batch []*item) []*item {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.items) == 0 && !n.closed {
+		n.some.Wait()
+	}
+	k := min(cap(batch), len(n.items))
+	batch = append(batch[:0], n.items[:k]...)
+	rest := copy(n.items, n.items[k:])
+	clear(n.items[rest:])
+	n.items = n.items[:rest]
+	return batch
+}
+
+// note puts an item whose fate is known into the queue.
+func (e *Engine) note(it *item) { e.notes.add(it) }
+
+// noteAll turns items into outcome lines until the queue is closed. Several
+// goroutines run it: reading answers is the replayer's largest work, and none of
+// it is done where it could delay a request.
+func (e *Engine) noteAll() {
+	var z es.Summarizer
+	batch := make([]*item, 0, 64)
+	for {
+		if batch = e.notes.takeSome(batch); len(batch) == 0 {
+			return
+		}
+		for _, it := range batch {
+			e.facts(&z, it)
+			e.write(it)
+			e.backlog.give(1)
+		}
+		clear(batch)
+	}
+}
+
+// facts reads the answer.
+func (e *Engine) facts(z *es.Summarizer, it *item) {
+	o, a := &it.out, &it.ans
+	if o.Refused == "" {
+		o.ExactTotal, o.Sorted = requestFacts(it.plan.op, &it.plan.shot)
+	}
+	if o.Sent == 0 {
+		return
+	}
+	switch {
+	case a.Status == 0:
+	case a.Cut != "":
+		o.Got = &es.Summary{Unreadable: a.Cut}
+	case a.Err == "":
+		o.Got = z.Summarize(it.plan.op, a.Status, a.Type, a.Coding, a.Body, e.deps.Mapper)
+		if o.Err == "" && o.Got.Unreadable != "" {
+			o.Err = ErrUnreadable
+		}
+	}
+	e.deps.Target.Release(a)
+}
+
+// write judges, counts and stores the outcome. One goroutine at a time is in it.
+func (e *Engine) write(it *item) {
+	e.tally.mu.Lock()
+	defer e.tally.mu.Unlock()
+	o := &it.out
+	var kinds []string
+	if e.deps.Judge != nil {
+		kinds = e.deps.Judge(o)
+	}
+	if e.tally.wantsExample(o, len(kinds) > 0) {
+		o.Example = exampleOf(&it.plan.shot)
+	}
+	e.tally.add(o, kinds)
+	if e.deps.Lines == nil || e.tally.broken {
+		return
+	}
+	line, err := json.Marshal(o)
+	if err == nil {
+		err = e.deps.Lines.Append(line, o.Time)
+	}
+	if err == nil && e.tally.tickDue() {
+		err = e.deps.Lines.Tick(time.Now())
+	}
+	if err != nil {
+		e.tally.broken = true
+		e.fail(fmt.Errorf("%w: %w", errWrite, err))
+	}
+}
+
+func exampleOf(s *Shot) *Example {
+	if s.Method == "" {
+		return nil
+	}
+	body := s.Body
+	if len(body) > MaxExampleBody {
+		body = body[:MaxExampleBody]
+	}
+	return &Example{Method: s.Method, Target: s.Target, Body: string(body)}
+}

@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Counts is what became of the records. Of each the sums hold at any time:
+// Records = Planned + Refused, Planned = Sent + Shed, Sent = Answered + Errors.
+type Counts struct {
+	Records  uint64            `json:"records"`
+	Planned  uint64            `json:"planned"`
+	Sent     uint64            `json:"sent"`
+	Answered uint64            `json:"answered"`
+	Shed     map[string]uint64 `json:"shed"`
+	Errors   map[string]uint64 `json:"errors"`
+	Refused  map[string]uint64 `json:"refused"`
+
+	Codes       map[int]uint64    `json:"codes"`       // answers by status, errors with a status included
+	Differences map[string]uint64 `json:"differences"` // as Deps.Judge named them
+	Missing     uint64            `json:"missing"`     // records that the capture says it lost
+}
+
+// Stats is an Engine's state at one moment.
+type Stats struct {
+	Counts
+	Elapsed      time.Duration
+	Position     int64 // Unix ns: arrival of the last record that was due, 0 before the first
+	InFlight     int64
+	InFlightPeak int64
+	Backlog      int64 // requests due and not yet noted
+	// LagP50, LagP99 and LagMax are of sent − planned.
+	LagP50, LagP99, LagMax time.Duration
+}
+
+// tally adds up under one lock, which also makes the outcome file's writes one
+// at a time.
+type tally struct {
+	mu       sync.Mutex
+	counts   Counts
+	lag      *hdrhistogram.Histogram // µs
+	examples map[string]int          // by shape
+	broken   bool                    // the outcome file failed
+	elapsed  time.Duration           // set at the end
+	appends  int
+}
+
+func (t *tally) init() {
+	t.counts = Counts{
+		Shed: map[string]uint64{}, Errors: map[string]uint64{}, Refused: map[string]uint64{},
+		Codes: map[int]uint64{}, Differences: map[string]uint64{},
+	}
+	t.lag = hdrhistogram.New(1, int64(24*time.Hour/time.Microsecond), 3)
+	t.examples = map[string]int{}
+}
+
+// Bounds of the examples: so many of each shape in any case, so many where the
+// answers differ or failed, and shapes.
+const (
+	plainExamples  = 1
+	otherExamples  = 20
+	exampledShapes = 4096
+)
+
+func (t *tally) wantsExample(o *Outcome, differs bool) bool {
+	if o.Refused != "" {
+		return false
+	}
+	limit := plainExamples
+	if differs || o.Err != "" || o.Status != o.SourceStatus {
+		limit = otherExamples
+	}
+	n, known := t.examples[o.Shape]
+	if n >= limit || !known && len(t.examples) >= exampledShapes {
+		return false
+	}
+	t.examples[o.Shape] = n + 1
+	return true
+}
+
+func (t *tally) add(o *Outcome, kinds []string) {
+	c := &t.counts
+	c.Records++
+	switch {
+	case o.Refused != "":
+		c.Refused[o.Refused]++
+		return
+	case o.Shed != "":
+		c.Planned++
+		c.Shed[o.Shed]++
+		return
+	}
+	c.Planned++
+	c.Sent++
+	if o.Err == "" {
+		c.Answered++
+	} else {
+		c.Errors[o.Err]++
+	}
+	if o.Status != 0 {
+		c.Codes[o.Status]++
+	}
+	for _, k := range kinds {
+		c.Differences[k]++
+	}
+	lag := max(0, (o.Sent-o.Planned)/int64(time.Microsecond))
+	_ = t.lag.RecordValue(min(lag, t.lag.HighestTrackableValue()))
+}
+
+// tickDue is true for some of the calls: often enough for the file's flush
+// interval, and seldom enough to cost nothing.
+func (t *tally) tickDue() bool {
+	t.appends++
+	return t.appends%64 == 0
+}
+
+func (t *tally) end(elapsed time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.elapsed = elapsed
+}
+
+// Stats is safe to call while Run runs, and after.
+func (e *Engine) Stats() Stats {
+	t := &e.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := Stats{Counts: t.counts, Elapsed: t.elapsed, Position: e.position.Load()}
+	s.Shed, s.Errors, s.Refused = maps.Clone(s.Shed), maps.Clone(s.Errors), maps.Clone(s.Refused)
+	s.Codes, s.Differences = maps.Clone(s.Codes), maps.Clone(s.Differences)
+	s.Missing = e.reader.gaps.Load()
+	if began := e.began.Load(); s.Elapsed == 0 && began != nil {
+		s.Elapsed = time.Since(*began)
+	}
+	s.InFlight, s.InFlightPeak = e.inFlight.now()
+	s.Backlog, _ = e.backlog.now()
+	us := func(v int64) time.Duration { return time.Duration(v) * time.Microsecond }
+	s.LagP50, s.LagP99 = us(t.lag.ValueAtQuantile(50)), us(t.lag.ValueAtQuantile(99))
+	s.LagMax = us(t.lag.Max())
+	return s
+}
