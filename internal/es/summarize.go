@@ -1,6 +1,7 @@
 package es
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -61,7 +62,7 @@ func (z *Summarizer) Summarize(op Op, status int, contentType, contentEncoding s
 			s.Found = put(&s.found, 1)
 		}
 	}
-	z.mapper, z.c.t.in = Mapper{}, nil
+	z.mapper, z.c.in = Mapper{}, nil
 	return &s.Summary
 }
 
@@ -72,16 +73,15 @@ func (z *Summarizer) read(s *summaryCell, kind answerKind, status int, mediaType
 		s.Unreadable = unreadable(err)
 		return
 	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return
+	}
 	switch form := answerForm(mediaType, body, kind); {
 	case form == formJSON:
 		z.mapper = m
 		z.c.reset(body)
-		if z.top(s, kind, status); z.c.err != nil && !errors.Is(z.c.err, ErrEmpty) {
-			why := unreadable(z.c.err)
-			if errors.Is(z.c.err, ErrSyntax) && z.c.t.cutShort() {
-				why = UnreadableCut
-			}
-			*s = summaryCell{Summary: Summary{Unreadable: why}}
+		if z.top(s, kind, status); z.c.err != nil {
+			*s = summaryCell{Summary: Summary{Unreadable: unreadable(z.c.err)}}
 		}
 	case status >= 400 && form != formOpaque:
 		s.Error = "text"
@@ -117,7 +117,7 @@ func (z *Summarizer) top(s *summaryCell, kind answerKind, status int) {
 	} else {
 		z.c.leave(k)
 	}
-	z.c.next() // End, or an error where more follows
+	z.c.end()
 }
 
 // members reads the members of the open object, which is a whole answer or

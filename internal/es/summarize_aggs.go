@@ -31,7 +31,8 @@ type aggNode struct {
 	unordered   bool
 	buckets     int
 	counts      []int64
-	other       *int64
+	other       int64
+	hasOther    bool
 }
 
 func (w *aggWalk) reset(budget int) {
@@ -57,10 +58,14 @@ func (w *aggWalk) take() (aggs []Agg, cut bool) {
 			break
 		}
 		w.left--
-		aggs = append(aggs, Agg{
+		a := Agg{
 			Path: Digest(w.paths[n.path[0]:n.path[1]]), Buckets: n.buckets,
-			Counts: n.counts, Other: n.other, Unordered: n.unordered,
-		})
+			Counts: n.counts, Unordered: n.unordered,
+		}
+		if n.hasOther {
+			a.Other = new(n.other)
+		}
+		aggs = append(aggs, a)
 	}
 	slices.SortFunc(aggs, func(a, b Agg) int { return strings.Compare(a.Path, b.Path) })
 	cut, w.cut = w.cut, false
@@ -140,9 +145,7 @@ func (z *Summarizer) named(parent int32, name []byte, depth int) {
 		z.c.skip()
 		return
 	}
-	// The name must be looked at before the next token, but only an object can
-	// be an aggregation.
-	if !z.c.t.objectAhead() {
+	if z.c.peek() != '{' { // only an object can be one
 		z.c.skip()
 		return
 	}
@@ -169,7 +172,8 @@ func (z *Summarizer) agg(id int32, depth int) {
 			docs, single = z.c.number()
 		case "sum_other_doc_count":
 			if n, ok := z.c.number(); ok {
-				z.aggs.nodes[id].addOther(n)
+				z.aggs.nodes[id].other += n
+				z.aggs.nodes[id].hasOther = true
 			}
 		case "value", "values", "meta", "hits", "after_key", "key":
 			z.c.skip()
@@ -250,30 +254,4 @@ func falling(a, b int64) int {
 		return 1
 	}
 	return 0
-}
-
-func (n *aggNode) addOther(docs int64) {
-	if n.other != nil {
-		docs += *n.other
-	}
-	n.other = &docs
-}
-
-// objectAhead reports whether the value that comes next, after a key, begins
-// with a brace. Where a comment stands before it, it says yes.
-func (t *Tokens) objectAhead() bool {
-	colon := false
-	for _, c := range t.in[t.pos:] {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		case ':':
-			if colon {
-				return false
-			}
-			colon = true
-		default:
-			return c == '{' || c == '/'
-		}
-	}
-	return false
 }

@@ -5,32 +5,171 @@ import (
 	"math"
 )
 
-// cursor reads the members of JSON values with one error for all: after the
-// first one every call does nothing and says so. What nobody asks for is
-// passed over by matching brackets only, several times faster than token by
-// token; an answer that ends early is still noticed.
+// cursor reads the JSON text of an answer member by member. Tokens checks all
+// of a text and keeps it as it came, which requests need; an answer is read for
+// a few members out of many, so that here what nobody asks for is passed over
+// by matching quotes and brackets only, several times faster. A text that ends
+// early is still noticed wherever it ends.
+//
+// The first error is kept in err, ErrCut where the text ended and ErrSyntax
+// else; after it every call does nothing and says so.
 type cursor struct {
-	t    Tokens
-	err  error
-	text []byte // decoded text of the last escaped key or string
+	in    []byte
+	pos   int
+	fresh bool // the innermost open value was just opened: no comma comes
+	err   error
+	text  []byte // decoded text of the last escaped string
 }
 
 func (c *cursor) reset(in []byte) {
-	c.t.Reset(in)
-	c.err = nil
+	c.in, c.pos, c.fresh, c.err = in, 0, false, nil
 }
 
-// next returns the next token; after an error, End.
-func (c *cursor) next() Token {
-	if c.err != nil {
-		return Token{}
+// peek is the byte that comes next after white space, 0 at the end and after
+// an error.
+func (c *cursor) peek() byte {
+	for c.pos < len(c.in) {
+		if b := c.in[c.pos]; b > ' ' {
+			return b
+		}
+		c.pos++
 	}
-	k, err := c.t.Next()
-	if err != nil {
-		c.err = err
-		return Token{}
+	return 0
+}
+
+func (c *cursor) fail() Token {
+	if c.err == nil {
+		c.err = ErrSyntax
+		if c.pos >= len(c.in) {
+			c.err = ErrCut
+		}
+	}
+	c.pos = len(c.in)
+	return Token{}
+}
+
+// next takes the value that comes next: all of it, or the bracket that it
+// begins with. After an error it has the kind End.
+func (c *cursor) next() Token {
+	b := c.peek()
+	start := c.pos
+	switch b {
+	case '"':
+		end := quoteEnd(c.in, start+1)
+		if end < 0 {
+			c.pos = len(c.in)
+			return c.fail()
+		}
+		c.pos = end
+		return Token{Start: start, End: end, Kind: String}
+	case '{':
+		c.pos, c.fresh = start+1, true
+		return Token{Start: start, End: start + 1, Kind: ObjectStart}
+	case '[':
+		c.pos, c.fresh = start+1, true
+		return Token{Start: start, End: start + 1, Kind: ArrayStart}
+	case 't':
+		return c.word("true", True)
+	case 'f':
+		return c.word("false", False)
+	case 'n':
+		return c.word("null", Null)
+	}
+	if b != '-' && (b < '0' || b > '9') {
+		return c.fail()
+	}
+	i := start + 1
+	for i < len(c.in) && inNumber(c.in[i]) {
+		i++
+	}
+	c.pos = i
+	return Token{Start: start, End: i, Kind: Number}
+}
+
+func inNumber(b byte) bool {
+	return b >= '0' && b <= '9' || b == '.' || b|0x20 == 'e' || b == '-' || b == '+'
+}
+
+func (c *cursor) word(w string, kind Kind) Token {
+	k := Token{Start: c.pos, End: c.pos + len(w), Kind: kind}
+	for i := range len(w) {
+		if c.pos >= len(c.in) || c.in[c.pos] != w[i] {
+			return c.fail()
+		}
+		c.pos++
 	}
 	return k
+}
+
+// member returns the name of the next member of the open object, nil at its
+// end. The name is good until the next call.
+func (c *cursor) member() []byte {
+	b := c.peek()
+	if b == '}' {
+		c.pos++
+		c.fresh = false
+		return nil
+	}
+	if !c.comma(b) || c.peek() != '"' {
+		c.fail()
+		return nil
+	}
+	k := c.next()
+	if c.err != nil {
+		return nil
+	}
+	if c.peek() != ':' {
+		c.fail()
+		return nil
+	}
+	c.pos++
+	return c.plain(k)
+}
+
+// element takes the next element of the open array; ok is false at its end.
+func (c *cursor) element() (k Token, ok bool) {
+	b := c.peek()
+	if b == ']' {
+		c.pos++
+		c.fresh = false
+		return Token{}, false
+	}
+	if !c.comma(b) {
+		return c.fail(), false
+	}
+	k = c.next()
+	return k, c.err == nil
+}
+
+// comma takes the comma that must stand before all but the first member; b is
+// what comes next.
+func (c *cursor) comma(b byte) bool {
+	if c.fresh {
+		c.fresh = false
+		return true
+	}
+	c.pos++
+	return b == ','
+}
+
+// end says whether the text is over.
+func (c *cursor) end() {
+	if c.err == nil && c.peek() != 0 {
+		c.err = ErrTrailing
+	}
+}
+
+// plain is the decoded text of a string; it is never nil.
+func (c *cursor) plain(k Token) []byte {
+	text := c.in[k.Start+1 : k.End-1]
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	if c.text == nil {
+		c.text = []byte{}
+	}
+	c.text, _ = Unquote(c.text[:0], c.in[k.Start:k.End])
+	return c.text
 }
 
 // enter takes the value that comes next, which should begin with start. Any
@@ -51,41 +190,54 @@ func (c *cursor) leave(k Token) {
 	}
 }
 
-// member returns the name of the next member of the open object, nil at its
-// end. The name is good until the next token.
-func (c *cursor) member() []byte {
-	k := c.next()
-	if k.Kind != Key {
-		return nil
-	}
-	return c.plain(k)
-}
-
-// plain is the decoded text of a Key or String token; it is never nil.
-func (c *cursor) plain(k Token) []byte {
-	raw := c.t.Raw(k)
-	if !k.Escaped {
-		return raw[1 : len(raw)-1]
-	}
-	c.text, _ = Unquote(c.text[:0], raw)
-	if c.text == nil {
-		c.text = []byte{}
-	}
-	return c.text
-}
-
-// element takes the next element of the open array; ok is false at its end.
-func (c *cursor) element() (k Token, ok bool) {
-	k = c.next()
-	return k, k.Kind != ArrayEnd && c.err == nil
-}
-
 func (c *cursor) skip() { c.leave(c.next()) }
 
 // skipOpen passes over the rest of the innermost open value.
 func (c *cursor) skipOpen() {
-	if c.err == nil && !c.t.jump() {
-		c.err = ErrSyntax
+	if c.err != nil {
+		return
+	}
+	in, i, depth := c.in, c.pos, 1
+	for i < len(in) {
+		b := in[i]
+		i++
+		switch b {
+		case '"':
+			if i = quoteEnd(in, i); i < 0 {
+				c.pos = len(in)
+				c.fail()
+				return
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				c.pos, c.fresh = i, false
+				return
+			}
+		}
+	}
+	c.pos = len(in)
+	c.fail()
+}
+
+// quoteEnd is the offset after the quote that ends the string whose text
+// begins at i, -1 if there is none.
+func quoteEnd(in []byte, i int) int {
+	for start := i; ; {
+		n := bytes.IndexByte(in[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		end := i + n
+		slashes := 0
+		for j := end - 1; j >= start && in[j] == '\\'; j-- {
+			slashes++
+		}
+		i = end + 1
+		if slashes%2 == 0 {
+			return i
+		}
 	}
 }
 
@@ -98,17 +250,17 @@ func (c *cursor) boolean() (v, ok bool) {
 // number returns the value that comes next if it is a whole number.
 func (c *cursor) number() (n int64, ok bool) {
 	k := c.next()
-	if k.Kind != Number || c.err != nil {
+	if k.Kind != Number {
 		c.leave(k)
 		return 0, false
 	}
-	return wholeNumber(c.t.Raw(k))
+	return wholeNumber(c.in[k.Start:k.End])
 }
 
 // str returns the value that comes next if it is a string, else nil.
 func (c *cursor) str() []byte {
 	k := c.next()
-	if k.Kind != String || c.err != nil {
+	if k.Kind != String {
 		c.leave(k)
 		return nil
 	}
@@ -141,72 +293,4 @@ func wholeNumber(raw []byte) (n int64, ok bool) {
 		n = -n
 	}
 	return n, true
-}
-
-// jump passes over the rest of the innermost open object or array by matching
-// quotes and brackets alone. It reports whether the end was there.
-func (t *Tokens) jump() bool {
-	in, i, depth := t.in, t.pos, 1
-	for i < len(in) {
-		c := in[i]
-		i++
-		switch c {
-		case '"':
-			if i = quoteEnd(in, i); i < 0 {
-				t.pos = len(in)
-				return false
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth > 0 {
-				continue
-			}
-			t.leaveAt(i)
-			return true
-		}
-	}
-	t.pos = len(in)
-	return false
-}
-
-// quoteEnd is the offset after the quote that ends the string whose text
-// begins at i, -1 if there is none.
-func quoteEnd(in []byte, i int) int {
-	for start := i; ; {
-		n := bytes.IndexByte(in[i:], '"')
-		if n < 0 {
-			return -1
-		}
-		end := i + n
-		slashes := 0
-		for j := end - 1; j >= start && in[j] == '\\'; j-- {
-			slashes++
-		}
-		i = end + 1
-		if slashes%2 == 0 {
-			return i
-		}
-	}
-}
-
-// cutShort reports whether the error of a reader is due to the text's end: all
-// that came until there may be the beginning of a JSON text.
-func (t *Tokens) cutShort() bool {
-	rest := t.in[min(t.pos, len(t.in)):]
-	if len(rest) == 0 {
-		return true
-	}
-	switch c := rest[0]; {
-	case c == '"':
-		return quoteEnd(rest, 1) < 0
-	case c == '-' || c >= '0' && c <= '9':
-		return len(bytes.TrimLeft(rest, "-+.eE0123456789")) == 0
-	}
-	for _, word := range []string{"true", "false", "null"} {
-		if len(rest) < len(word) && string(rest) == word[:len(rest)] {
-			return true
-		}
-	}
-	return false
 }

@@ -45,7 +45,7 @@ func (z *Summarizer) hits(s *summaryCell) {
 func (z *Summarizer) total(s *summaryCell) {
 	k := z.c.next()
 	if k.Kind == Number {
-		if n, ok := wholeNumber(z.c.t.Raw(k)); ok && n >= 0 {
+		if n, ok := wholeNumber(z.c.in[k.Start:k.End]); ok && n >= 0 {
 			s.Total = put(&s.total, Total{Value: n, Relation: "eq"})
 		}
 		return
