@@ -1,0 +1,68 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// File is what a Writer needs of an open file. *os.File is one; tests bring
+// others that fail.
+type File interface {
+	io.WriterAt
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// Opener makes a new file for a Writer. It must fail with fs.ErrExist where
+// path exists.
+type Opener func(path string) (File, error)
+
+// CreateFile is the Opener of a Writer that is given no other: mode 0600, never
+// over an existing file, locked against repair by others for as long as it is
+// open, where the operating system has locks.
+func CreateFile(path string) (File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, errors.Join(err, f.Close())
+	}
+	// Between the two calls above another process may have taken the file for
+	// the empty rest of a crash and removed it.
+	if !samePath(f, path) {
+		return nil, errors.Join(ErrGone, f.Close())
+	}
+	return f, nil
+}
+
+// samePath says whether path still names the open file.
+func samePath(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Lstat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+// exists says whether path names anything.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// publish gives a closed file its final name, never that of another file.
+func publish(open, final string) error {
+	if exists(final) {
+		if !exists(open) {
+			return nil // a repair of another process was faster
+		}
+		return fmt.Errorf("rename %s: %s exists", open, filepath.Base(final))
+	}
+	return os.Rename(open, final)
+}

@@ -1,0 +1,259 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Report is what Verify or Repair found in one file.
+type Report struct {
+	Path    string // of the file now: Repair gives an open one its final name
+	Size    int64  // bytes
+	Meta    Meta
+	Closed  bool // it has a footer
+	Records uint64
+	Blocks  uint64
+	Raw     uint64 // bytes of the lines
+	Packed  uint64 // bytes of the data frames
+	First   int64  // Unix ns; 0 without lines
+	Last    int64
+	Drops   map[string]uint64
+
+	Missing  Missing // damage inside
+	Torn     bool
+	TornAt   int64 // offset of the first byte that belongs to no whole part
+	Repaired bool  // the footer was written by a repair, this one or an earlier
+
+	Changed bool  // Repair did something
+	Cut     int64 // bytes that Repair cut off
+	Removed bool  // Repair removed a file that held no whole header
+}
+
+// Verify reads a whole file: every frame, checksum and sequence number, and the
+// footer against what is there. The Report is complete also where the error
+// says what is wrong: the first corrupt place, else the torn end (ErrTorn), also
+// where only the footer is missing.
+func Verify(path string, opts ...ReadOption) (Report, error) {
+	r, err := Open(path, append(slices.Clone(opts), WithOnCorrupt(Skip))...)
+	if err != nil {
+		return Report{Path: path}, err
+	}
+	defer r.Close()
+	report, _, err := r.survey(true)
+	return report, err
+}
+
+// survey reads the rest of the file and describes it; unpack: the blocks' lines
+// too, not only their checksums. end is the offset behind the last whole part
+// and table the blocks found.
+func (r *Reader) survey(unpack bool) (report Report, found survey, err error) {
+	for err == nil {
+		var h blockHeader
+		if h, err = r.nextWhole(unpack); err == nil {
+			found.table.add(h.BlockInfo)
+			found.end = h.end()
+		}
+	}
+	if r.begun && found.end == 0 {
+		found.end = r.first
+	}
+	if r.done {
+		found.end = min(r.pos, r.size)
+	}
+	report = r.describe(&found.table)
+	var torn *TornError
+	switch {
+	case errors.As(err, &torn):
+		report.Torn, report.TornAt = true, torn.Offset
+	case !errors.Is(err, io.EOF):
+		return report, found, err
+	case !r.done:
+		err = &TornError{Path: r.path, Offset: r.pos, Why: "no footer"}
+		report.Torn, report.TornAt = true, r.pos
+	default:
+		err = r.checkFooter(&found.table)
+	}
+	if r.damage != nil {
+		err = r.damage
+	}
+	return report, found, err
+}
+
+type survey struct {
+	table Footer
+	end   int64
+}
+
+// nextWhole gives the next block whose data frame is sound.
+func (r *Reader) nextWhole(unpack bool) (blockHeader, error) {
+	for {
+		h, err := r.nextHeader()
+		if err != nil {
+			return h, err
+		}
+		ok, err := r.loadAs(h, unpack)
+		if err != nil {
+			return h, err
+		}
+		if ok {
+			r.pass(h)
+			return h, nil
+		}
+	}
+}
+
+func (r *Reader) describe(t *Footer) Report {
+	report := Report{
+		Path: r.path, Size: r.size, Meta: r.meta, Closed: r.done,
+		Records: t.Records, Blocks: uint64(len(t.Blocks)), Raw: t.Raw, Packed: t.Packed,
+		First: t.First, Last: t.Last, Missing: r.missing,
+	}
+	if r.done {
+		report.Drops, report.Repaired = r.footer.Drops, r.footer.Repaired
+	}
+	return report
+}
+
+// checkFooter compares the footer with the blocks. Where some are damaged the
+// damage is what is reported.
+func (r *Reader) checkFooter(t *Footer) error {
+	f := r.footer
+	if r.damage != nil {
+		return nil
+	}
+	if f.Records != t.Records || f.Raw != t.Raw || f.Packed != t.Packed || f.First != t.First || f.Last != t.Last ||
+		!slices.Equal(f.Blocks, t.Blocks) {
+		return &CorruptError{Path: r.path, Offset: r.pos, Why: "footer contradicts the blocks"}
+	}
+	return nil
+}
+
+// Repair makes of a file that a crash left a whole one: it cuts off what follows
+// the last whole block, writes a footer and gives it its final name. A sound
+// file is not touched (one that only lacks its name gets that), and damage with
+// sound blocks behind it stays where it is, counted in Missing. A file with an
+// open name that holds no whole header holds no line either and is removed.
+// ErrBusy: a living writer holds it.
+func Repair(path string) (Report, error) { return repair(path, false) }
+
+// repair with needLock does nothing where locks do not work.
+func repair(path string, needLock bool) (Report, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return Report{Path: path}, fmt.Errorf("repair segment: %w", err)
+	}
+	defer f.Close()
+	if err := lock(f, false); err != nil && (needLock || !errors.Is(err, errors.ErrUnsupported)) {
+		return Report{Path: path}, fmt.Errorf("repair segment %s: %w", path, err)
+	}
+	report, err := repairFile(f, path)
+	if err != nil {
+		return report, err
+	}
+	return report, finishRepair(f, &report)
+}
+
+// unlocked is a file whose lock we hold ourselves.
+type unlocked struct{ diskFile }
+
+func (unlocked) Busy() bool   { return false }
+func (unlocked) Close() error { return nil }
+
+// repairFile gives the file a footer where it has none.
+func repairFile(f *os.File, path string) (Report, error) {
+	r, err := newReader(unlocked{diskFile{f}}, path, WithOnCorrupt(Skip))
+	if err != nil {
+		return Report{Path: path}, err
+	}
+	defer r.Close()
+	report, found, err := r.survey(false)
+	if err != nil && !errors.Is(err, ErrTorn) && !errors.Is(err, ErrCorrupt) {
+		return report, err
+	}
+	switch {
+	case !r.begun && r.openName():
+		report.Removed, report.Changed, report.Cut = true, true, report.Size
+		return report, nil
+	case !r.begun:
+		return report, err
+	case !r.done:
+		return report, closeFile(f, r, &report, found)
+	case found.end < report.Size:
+		return report, cutFile(f, &report, found.end)
+	}
+	return report, nil
+}
+
+// cutFile cuts off what follows end.
+func cutFile(f *os.File, report *Report, end int64) error {
+	report.Changed, report.Cut = true, report.Size-end
+	report.Size, report.Torn = end, false
+	if err := f.Truncate(end); err != nil {
+		return fmt.Errorf("repair segment: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("repair segment: %w", err)
+	}
+	return nil
+}
+
+func closeFile(f *os.File, r *Reader, report *Report, found survey) error {
+	found.table.Repaired = true
+	footer, err := appendFooter(nil, r.mark, &found.table)
+	if err != nil {
+		return fmt.Errorf("repair segment: %w", err)
+	}
+	if err := cutFile(f, report, found.end); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(footer, found.end); err != nil {
+		return fmt.Errorf("repair segment: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("repair segment: %w", err)
+	}
+	report.Closed, report.Repaired = true, true
+	report.Size += int64(len(footer))
+	return nil
+}
+
+// finishRepair removes the file or gives it its final name.
+func finishRepair(f *os.File, report *Report) error {
+	final, open := strings.CutSuffix(report.Path, openSuffix)
+	if !open {
+		return nil
+	}
+	var err error
+	if report.Removed {
+		err = removeLocked(f, report.Path)
+	} else if err = f.Close(); err == nil {
+		report.Changed = true
+		err = publish(report.Path, final)
+		report.Path = final
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(final))
+	}
+	if err != nil {
+		return fmt.Errorf("repair segment: %w", err)
+	}
+	return nil
+}
+
+// removeLocked removes the file before the lock goes, so that a writer that has
+// just made it and waits for the lock sees that it is gone. Where an open file
+// cannot be removed, it goes after.
+func removeLocked(f *os.File, path string) error {
+	if os.Remove(path) == nil {
+		return f.Close()
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
