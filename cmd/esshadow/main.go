@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the linker.
+var version = "devel" //nolint:gochecknoglobals // the linker needs a variable
+
+// Exit codes, as docs/cli.md states them.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitWorse       = 3
+	exitUnsure      = 4
+	exitRefused     = 5
+	exitInterrupted = 130
+)
+
+// codeError is an error that knows its exit code. A nil err is told by the code
+// alone: what was to say is said.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error {
+	return &codeError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func refused(err error) error { return &codeError{exitRefused, err} }
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.LookupEnv))
+}
+
+// run is the whole program but for the process around it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) (string, bool)) int {
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	root := newRoot(&streams{in: stdin, out: stdout, err: stderr, env: env})
+	root.SetArgs(args)
+	return exitCode(root.ExecuteContext(ctx), stderr)
+}
+
+// interruptible is cancelled by the first SIGINT or SIGTERM; the second one ends
+// the process at once.
+func interruptible(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-done:
+			return
+		}
+		select {
+		case <-signals:
+			os.Exit(exitInterrupted)
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}
+
+// exitCode says what went wrong, if anything did, and with which code to end.
+func exitCode(err error, stderr io.Writer) int {
+	if err == nil {
+		return exitDone
+	}
+	code := exitFailed
+	var coded *codeError
+	if errors.As(err, &coded) {
+		code = coded.code
+	}
+	if msg := err.Error(); msg != "" {
+		fmt.Fprintf(stderr, "esshadow: %s\n", msg)
+	}
+	return code
+}
