@@ -27,8 +27,14 @@ const (
 type Token struct {
 	Start, End int
 	Kind       Kind
-	Escaped    bool // Key, String: at least one backslash escape inside
-	NonASCII   bool // Key, String: at least one byte >= 0x80 inside (valid UTF-8)
+	StringFacts
+}
+
+// StringFacts says what is inside a Key or String token. (It is a struct of its
+// own because the compiler keeps a Token in registers only up to four fields.)
+type StringFacts struct {
+	Escaped  bool // at least one backslash escape
+	NonASCII bool // at least one byte >= 0x80 (valid UTF-8)
 }
 
 // Errors of Tokens. They never quote the input.
