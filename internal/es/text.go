@@ -7,8 +7,12 @@ import (
 
 // Unquote appends the decoded text of a Key or String token's raw form (quotes
 // included) to dst. A surrogate escape without its other half cannot be put
-// into UTF-8: ok is then false and U+FFFD stands in its place.
+// into UTF-8: ok is then false and U+FFFD stands in its place. Where raw is no
+// such form, ok is false and out is what could be read of it.
 func Unquote(dst, raw []byte) (out []byte, ok bool) {
+	if len(raw) < 2 {
+		return dst, false
+	}
 	ok = true
 	s := raw[1 : len(raw)-1]
 	for len(s) > 0 {

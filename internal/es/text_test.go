@@ -1,0 +1,109 @@
+package es
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// TestPlainEndFindsEveryStop puts every byte at every place of texts of every
+// small length, from every start, and compares with the loop that it stands for.
+func TestPlainEndFindsEveryStop(t *testing.T) {
+	slow := func(in []byte, i int) int {
+		for i < len(in) && in[i] >= 0x20 && in[i] < 0x80 && in[i] != '"' && in[i] != '\\' {
+			i++
+		}
+		return i
+	}
+	for n := range 25 {
+		for at := range n {
+			for c := range 256 {
+				in := bytes.Repeat([]byte{'a'}, n)
+				in[at] = byte(c)
+				for _, second := range []byte{'a', '"', '!', '#', ']', 0x7f} {
+					if at+1 < n {
+						in[at+1] = second
+					}
+					for from := range n + 1 {
+						if got, want := plainEnd(in, from), slow(in, from); got != want {
+							t.Fatalf("length %d, %#x at %d, then %#x, from %d: got %d, want %d", n, c, at, second, from, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestUnquote(t *testing.T) {
+	tests := []struct {
+		raw, want string
+		ok        bool
+	}{
+		{`""`, "", true}, {`"plain"`, "plain", true}, {`"é日"`, "é日", true},
+		{`"\"\\\/\b\f\n\r\t"`, "\"\\/\b\f\n\r\t", true},
+		{`"\u0041\u00e9\u65E5"`, "Aé日", true}, {`"\ud83d\ude00x"`, "😀x", true},
+		{`"\ud83d"`, "\ufffd", false}, {`"\ude00"`, "\ufffd", false}, {`"\ud83dx"`, "\ufffdx", false},
+		{`"\ud83d\u0041"`, "\ufffdA", false}, {`"\ud83d\ud83d\ude00"`, "\ufffd😀", false}, {`"\u0000"`, "\x00", true},
+		{`"\x"`, "", false}, {`"a\u12"`, "a", false}, {`"\"`, "", false}, {`"`, "", false}, {``, "", false},
+	}
+	for _, tt := range tests {
+		got, ok := Unquote(nil, []byte(tt.raw))
+		if string(got) != tt.want || ok != tt.ok {
+			t.Errorf("%s: got %q, %v; want %q, %v", tt.raw, got, ok, tt.want, tt.ok)
+		}
+	}
+	if got, _ := Unquote([]byte("pre"), []byte(`"a"`)); string(got) != "prea" {
+		t.Errorf("does not append: %q", got)
+	}
+}
+
+func TestUnquoteAgreesWithJSON(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", "é", "日", "😀", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, `\u0000`, " ", "u0041"})
+	rapid.Check(t, func(t *rapid.T) {
+		raw := []byte{'"'}
+		for _, p := range rapid.SliceOf(piece).Draw(t, "pieces") {
+			raw = append(raw, p...)
+		}
+		raw = append(raw, '"')
+		var want string
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := Unquote(nil, raw)
+		if string(got) != want {
+			t.Fatalf("%s: got %q, want %q", raw, got, want)
+		}
+		if ok == bytes.ContainsRune(got, utf8.RuneError) {
+			t.Fatalf("%s: ok %v", raw, ok)
+		}
+	})
+}
+
+func TestAppendQuotedRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "s")
+		raw := AppendQuoted(nil, []byte(s))
+		if !json.Valid(raw) {
+			t.Fatalf("%q is not JSON", raw)
+		}
+		if got, ok := Unquote(nil, raw); !ok || string(got) != s {
+			t.Fatalf("%q: back as %q, %v", s, got, ok)
+		}
+	})
+}
+
+func TestAppendQuoted(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", `""`}, {"a", `"a"`}, {"</&\u2028>", "\"</&\u2028>\""}, {"\"\\", `"\"\\"`}, {"\n\r\t\x00\x1f\x7f", "\"\\n\\r\\t\\u0000\\u001f\x7f\""},
+		{"a\xffb\xc3", "\"a\ufffdb\ufffd\""}, {"eight by\"te text", `"eight by\"te text"`},
+	}
+	for _, tt := range tests {
+		if got := AppendQuoted([]byte("x"), []byte(tt.in)); string(got) != "x"+tt.want {
+			t.Errorf("%q: got %s", tt.in, got)
+		}
+	}
+}
