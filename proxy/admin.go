@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Readiness is the body of /readyz.
+type Readiness struct {
+	Status    string          `json:"status"` // ready, draining, no_upstream or starting
+	Upstreams []UpstreamState `json:"upstreams"`
+	Capture   any             `json:"capture,omitempty"`
+}
+
+// UpstreamState is one node in Readiness.
+type UpstreamState struct {
+	Upstream string `json:"upstream"`
+	Up       bool   `json:"up"`
+}
+
+// AdminHandler serves /metrics from reg, /healthz (the process lives) and
+// /readyz (it takes requests and some node is believed to answer; 503 else).
+// capture, which may be nil, gives the state of capturing for /readyz; it does
+// not decide readiness, as traffic passes without it.
+func (p *Proxy) AdminHandler(reg prometheus.Gatherer, capture func() any) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		state, code := p.readiness(r.Context())
+		if capture != nil {
+			state.Capture = capture()
+		}
+		writeJSON(w, code, state)
+	})
+	return mux
+}
+
+func (p *Proxy) readiness(ctx context.Context) (Readiness, int) {
+	ok, up := p.ready(ctx)
+	state, code := Readiness{Status: "ready"}, http.StatusOK
+	for _, n := range p.nodes.all {
+		state.Upstreams = append(state.Upstreams, UpstreamState{n.name, n.retryAt.Load() == 0})
+	}
+	if ok {
+		return state, code
+	}
+	switch {
+	case p.draining.Load():
+		state.Status = "draining"
+	case up == 0:
+		state.Status = "no_upstream"
+	default:
+		state.Status = "starting"
+	}
+	return state, http.StatusServiceUnavailable
+}
+
+func writeJSON(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// ServeAdmin serves h on ln until ctx ends.
+func ServeAdmin(ctx context.Context, ln net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("admin: %w", err)
+	case <-ctx.Done():
+	}
+	limit, stop := context.WithTimeout(context.Background(), 2*time.Second)
+	defer stop()
+	if err := s.Shutdown(limit); err != nil {
+		_ = s.Close()
+	}
+	if err := <-served; err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("admin: %w", err)
+	}
+	return nil
+}

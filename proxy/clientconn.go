@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// errGone says that the client has left.
+var errGone = errors.New("client left")
+
+// clientConn is a client's connection as fasthttp's server sees it. The proxy
+// writes answers to it past the server, which would reorder and rename headers;
+// what the server then writes for the same request is discarded.
+//
+// All methods but Close and idleNew are for the goroutine that serves it.
+type clientConn struct {
+	net.Conn          // TCP or TLS
+	tcp      net.Conn // below TLS, or the same
+	peer     socket   // of tcp
+	tls      bool
+
+	id       uint64
+	requests uint64
+	job      job
+
+	fresh   bool      // the next byte read is the first of a request
+	arrived time.Time // of that byte; zero when it came with an earlier request
+	mute    bool      // what is written is the server's own answer: discard it
+
+	want, have time.Time     // read deadline asked for, and set
+	silence    time.Duration // bounds each read of a body instead, 0: outside
+
+	timeout   time.Duration // longest silence while an answer is written
+	started   atomic.Bool   // a byte has come
+	off       atomic.Bool   // cut
+	closeOnce sync.Once
+	onClose   func(*clientConn)
+}
+
+// Read notes when a request's first byte came.
+func (c *clientConn) Read(p []byte) (int, error) {
+	want := c.want
+	if c.silence > 0 {
+		want = time.Now().Add(c.silence)
+	}
+	if !want.Equal(c.have) {
+		if err := c.Conn.SetReadDeadline(want); err != nil {
+			return 0, err
+		}
+		c.have = want
+	}
+	n, err := c.Conn.Read(p)
+	if n > 0 && c.fresh {
+		c.fresh = false
+		c.arrived = time.Now()
+		c.started.Store(true)
+	}
+	return n, err
+}
+
+// SetReadDeadline takes effect at the next Read: the server sets several a
+// request, most of which no Read ever meets.
+func (c *clientConn) SetReadDeadline(t time.Time) error {
+	if time.Until(t) > farAway {
+		t = time.Time{}
+	}
+	c.want = t
+	return nil
+}
+
+// farAway stands for never, as the server takes 0 for another timeout.
+const farAway = 365 * 24 * time.Hour
+
+// Write is the server's: interim answers pass, its answers do not.
+func (c *clientConn) Write(p []byte) (int, error) {
+	if c.mute {
+		return len(p), nil
+	}
+	return c.send(p)
+}
+
+// send writes p, and waits as long as the client takes some of it now and then.
+func (c *clientConn) send(p []byte) (int, error) {
+	done := 0
+	for {
+		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
+			return done, err
+		}
+		n, err := c.Conn.Write(p[done:])
+		done += n
+		if err == nil || c.tls || n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return done, err
+		}
+	}
+}
+
+// idle says that the request is over: what comes next is a new one.
+func (c *clientConn) idle() {
+	c.mute, c.fresh, c.arrived, c.silence = false, true, time.Time{}, 0
+}
+
+// gone reports whether the client has closed its side.
+func (c *clientConn) gone() bool { return c.off.Load() || c.peer.hungUp() }
+
+// abort ends the connection so that the client cannot take what it got for the
+// whole: by a reset, and without the end mark of TLS.
+func (c *clientConn) abort() {
+	c.mute = true
+	if t, ok := c.tcp.(*net.TCPConn); ok {
+		_ = t.SetLinger(0)
+	}
+	_ = c.tcp.Close()
+}
+
+// Close may be called more than once.
+func (c *clientConn) Close() (err error) {
+	c.closeOnce.Do(func() {
+		err = c.Conn.Close()
+		c.onClose(c)
+	})
+	return err
+}
+
+// cut makes whatever the connection's goroutine is waiting for fail, from
+// outside of it.
+func (c *clientConn) cut() {
+	c.off.Store(true)
+	_ = c.tcp.Close()
+}

@@ -1,0 +1,253 @@
+package proxy
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"time"
+	"unsafe"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// How far the client has been answered: what may still be said to it.
+type stage uint8
+
+const (
+	stageRequest stage = iota // nothing
+	stageAnswer               // a byte of an answer may have gone out
+)
+
+// piece is the size of what streams at a time.
+const piece = 64 << 10
+
+// job is one request on its way. It belongs to a client's connection, which
+// serves one at a time, and its slices are valid until the server reads on.
+type job struct {
+	p      *Proxy
+	client *clientConn
+
+	method, target []byte
+	op             es.Op
+	http10         bool
+	headOnly       bool // HEAD
+	closing        bool // the connection ends after the answer
+	forwarded      bool // a node was asked
+
+	req, resp head
+	status    int // of the answer, 0: none
+
+	body     *buffer   // request body; its beginning while rest is set
+	rest     io.Reader // of a body that streams, nil: body is whole
+	bodySize int64     // bytes of the body so far
+	copyBody bool      // body is kept for the Tap
+
+	answer     *buffer // copy or whole of the answer's body
+	answerSize int64
+	copyAnswer bool
+
+	scratch *buffer // heads
+	stage   stage
+
+	arrived, ready, sent, first, last, done time.Time
+}
+
+func (j *job) begin(p *Proxy, c *clientConn, ctx *fasthttp.RequestCtx) {
+	h := &ctx.Request.Header
+	*j = job{p: p, client: c, method: h.Method(), http10: !h.IsHTTP11()}
+	j.headOnly = h.IsHead()
+	j.arrived = c.arrived
+	if j.arrived.IsZero() {
+		// It came together with an earlier request.
+		j.arrived = time.Now()
+	}
+	j.scratch = p.buffers.get(4 << 10)
+}
+
+// release gives the job's memory back, but what went into an Exchange.
+func (j *job) release() {
+	p := j.p
+	p.buffers.put(j.scratch)
+	p.buffers.put(j.body)
+	p.buffers.put(j.answer)
+	j.scratch, j.body, j.answer, j.rest = nil, nil, nil, nil
+}
+
+// run takes the request to a node and the answer to the client. Its error, a
+// *refusal among others, says what is left to do.
+func (j *job) run(ctx *fasthttp.RequestCtx) error {
+	if err := j.inspect(ctx); err != nil {
+		j.closing = true
+		return err
+	}
+	if j.p.draining.Load() {
+		j.closing = true
+		return errDraining
+	}
+	if j.req.probe && j.op == es.OpInfo {
+		return j.answerProbe()
+	}
+	if err := j.gather(ctx); err != nil {
+		j.closing = true
+		return err
+	}
+	j.ready = time.Now()
+	return j.forward()
+}
+
+// inspect reads the request's head once more, strictly.
+func (j *job) inspect(ctx *fasthttp.RequestCtx) error {
+	h := &ctx.Request.Header
+	raw := h.RawHeaders()
+	if n := len(raw); n >= 2 && string(raw[n-2:]) == "\r\n" {
+		raw = raw[:n-2] // the empty line
+	}
+	if err := j.req.scan(raw); err != nil {
+		return badRequest(err.Error())
+	}
+	j.closing = j.req.close || j.http10 && !j.req.keep
+	if v := h.Protocol(); string(v) != "HTTP/1.1" && string(v) != "HTTP/1.0" {
+		return badRequest("unknown protocol version")
+	}
+	if j.http10 && j.req.chunked {
+		return badRequest("transfer-encoding in HTTP/1.0")
+	}
+	target, ok := originForm(h.RequestURI())
+	if !ok {
+		return badRequest("unknown form of request target")
+	}
+	j.target = target
+	j.op = es.Classify(text(j.method), text(target)).Op
+	j.req.expect = j.req.expect && !j.http10
+	return nil
+}
+
+// text is b as a string without a copy, valid as long as b.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// gather reads the request's body, or the beginning of one that streams.
+func (j *job) gather(ctx *fasthttp.RequestCtx) error {
+	j.copyBody, j.copyAnswer = j.p.tap != nil, j.p.tap != nil
+	stream := ctx.RequestBodyStream()
+	if stream == nil {
+		return nil
+	}
+	cfg := &j.p.cfg
+	if cfg.MaxRequestBody > 0 && j.req.length > int64(cfg.MaxRequestBody) {
+		return errTooLargeBody
+	}
+	j.client.silence = cfg.ClientTimeout
+	switch n := j.req.length; {
+	case n > int64(cfg.StreamAbove):
+		j.rest = stream
+		return nil
+	case n >= 0:
+		j.body = j.p.buffers.get(int(n))
+		j.body.b = j.body.b[:n]
+		if _, err := io.ReadFull(stream, j.body.b); err != nil {
+			return j.bodyError(err)
+		}
+		j.bodySize = n
+		return nil
+	}
+	return j.gatherChunks(stream)
+}
+
+func (j *job) gatherChunks(stream io.Reader) error {
+	j.body = j.p.buffers.get(4 << 10)
+	for {
+		b := j.body.b
+		if len(b) == cap(b) {
+			j.body = j.p.buffers.grow(j.body, 1)
+			b = j.body.b
+		}
+		n, err := stream.Read(b[len(b):cap(b)])
+		j.body.b = b[:len(b)+n]
+		j.bodySize += int64(n)
+		if j.tooLarge() {
+			return errTooLargeBody
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return j.bodyError(err)
+		case j.bodySize > int64(j.p.cfg.StreamAbove):
+			j.rest = stream
+			return nil
+		}
+	}
+}
+
+func (j *job) tooLarge() bool {
+	limit := int64(j.p.cfg.MaxRequestBody)
+	return limit > 0 && j.bodySize > limit
+}
+
+// bodyError says what a failed read of the request's body means.
+func (j *job) bodyError(err error) error {
+	switch {
+	case isTimeout(err):
+		return errSlowRequest
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isBroken(err), j.client.gone():
+		return errGone
+	default:
+		return badRequest("malformed chunked body")
+	}
+}
+
+// forward tries the nodes in turn until one has taken a byte of the request.
+func (j *job) forward() error {
+	j.forwarded = true
+	var tried uint64
+	for range j.p.nodes.all {
+		n := j.p.nodes.pick(tried)
+		err := n.attempt(j)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, fasthttp.ErrNoFreeConns):
+			return err
+		case errors.Is(err, errNothingSent):
+			n.failed()
+			tried = j.p.nodes.mark(tried, n)
+			continue
+		}
+		if r, _ := outcomeOf(err); r == errReset && j.stage == stageRequest {
+			n.failed()
+		}
+		return err
+	}
+	return errUnreachable
+}
+
+// exchange sends the request on conn and passes the answer on. keep says
+// whether conn can carry another request.
+func (j *job) exchange(n *upstream, conn *upConn, br *bufio.Reader) (keep bool, err error) {
+	j.sent = time.Now()
+	sendErr := j.sendRequest(n, conn)
+	if sendErr != nil {
+		if conn.sent == 0 || !errors.Is(sendErr, errEarly) && !isBroken(sendErr) {
+			return false, sendErr
+		}
+		// The node did not want the rest. What it said before it closed can
+		// often still be read, and tells the client more than an error of ours.
+		conn.timeout = lastWords
+		j.closing = j.closing || j.rest != nil
+	}
+	if err := j.readHead(br); err != nil {
+		if sendErr != nil && !errors.Is(err, errGone) {
+			return false, errReset
+		}
+		return false, err
+	}
+	n.answered()
+	keep, err = j.relay(br)
+	return keep && sendErr == nil && br.Buffered() == 0, err
+}
+
+// lastWords is how long an answer is awaited from a node that would not take
+// the whole request.
+const lastWords = 2 * time.Second

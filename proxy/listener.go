@@ -1,0 +1,155 @@
+package proxy
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// connSet knows the clients' connections that are open.
+type connSet struct {
+	accepted atomic.Int64
+
+	mu   sync.Mutex
+	open map[*clientConn]struct{}
+	none *sync.Cond
+}
+
+// listener gives the server connections that write past it, as many at a time
+// as the configuration allows.
+type listener struct {
+	net.Listener
+	p     *Proxy
+	tls   *tls.Config
+	slots chan struct{}
+	ended chan struct{}
+	once  sync.Once
+	id    uint64
+}
+
+func (s *connSet) listen(p *Proxy, ln net.Listener) *listener {
+	s.mu.Lock()
+	s.open = make(map[*clientConn]struct{})
+	s.none = sync.NewCond(&s.mu)
+	s.mu.Unlock()
+	return &listener{
+		Listener: ln, p: p, tls: p.tls,
+		slots: make(chan struct{}, p.cfg.MaxConnections), ended: make(chan struct{}),
+	}
+}
+
+// Accept waits for room, then for a client. A machine short of descriptors is
+// no reason to end: it is waited for.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.ended:
+		return nil, io.EOF
+	}
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		c, err := l.Listener.Accept()
+		if err == nil {
+			return l.wrap(c), nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil, io.EOF
+		}
+		if !passing(err) {
+			return nil, err
+		}
+		l.p.log.Warn("cannot accept connections for now", zap.Duration("pause", pause))
+		select {
+		case <-time.After(pause):
+		case <-l.ended:
+			return nil, io.EOF
+		}
+	}
+}
+
+// passing reports whether accepting may work again later.
+func passing(err error) bool {
+	for _, e := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
+		syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EINTR,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *listener) wrap(c net.Conn) *clientConn {
+	l.id++
+	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: l.p.cfg.ClientTimeout, fresh: true}
+	cc.peer.init(c)
+	if l.tls != nil {
+		cc.Conn, cc.tls = tls.Server(c, l.tls), true
+	}
+	s := &l.p.conns
+	cc.onClose = func(cc *clientConn) {
+		s.mu.Lock()
+		delete(s.open, cc)
+		if len(s.open) == 0 {
+			s.none.Broadcast()
+		}
+		s.mu.Unlock()
+		<-l.slots
+	}
+	s.accepted.Add(1)
+	s.mu.Lock()
+	s.open[cc] = struct{}{}
+	s.mu.Unlock()
+	return cc
+}
+
+// Close may be called more than once.
+func (l *listener) Close() (err error) {
+	l.once.Do(func() {
+		close(l.ended)
+		err = l.Listener.Close()
+	})
+	return err
+}
+
+func (s *connSet) all() []*clientConn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*clientConn, 0, len(s.open))
+	for c := range s.open {
+		list = append(list, c)
+	}
+	return list
+}
+
+// closeUnused closes connections that never sent a byte; the server counts them
+// as idle only after some seconds.
+func (s *connSet) closeUnused() {
+	for _, c := range s.all() {
+		if !c.started.Load() {
+			_ = c.Close()
+		}
+	}
+}
+
+func (s *connSet) closeAll() {
+	for _, c := range s.all() {
+		c.cut()
+	}
+}
+
+// wait returns when no connection is open any more.
+func (s *connSet) wait() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.open) > 0 {
+		s.none.Wait()
+	}
+}

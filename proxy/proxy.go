@@ -1,0 +1,240 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
+)
+
+// Deps are what the proxy gets from outside. All may be missing.
+type Deps struct {
+	Tap      Tap                   // nil: passes through only, without a copy
+	Log      *zap.Logger           // nil: silent
+	Registry prometheus.Registerer // nil: metrics of its own, not readable
+	Version  string                // told to a probe
+	Instance string                // told to a probe; "": random
+}
+
+// Proxy passes requests to the nodes of a cluster.
+type Proxy struct {
+	cfg      Config
+	tap      Tap
+	log      *zap.Logger
+	version  string
+	instance string
+
+	server    fasthttp.Server
+	tls       *tls.Config
+	nodes     nodes
+	metrics   *metrics
+	buffers   *buffers
+	exchanges exchanges
+	conns     connSet
+
+	draining atomic.Bool
+	serving  atomic.Bool
+	killed   chan struct{}
+	killOnce atomic.Bool
+
+	inFlight, requests, own, offered, serverErrors atomic.Int64
+}
+
+// Stats are the sums since the start.
+type Stats struct {
+	Connections  int64 // accepted
+	Requests     int64 // read, malformed ones among them
+	Own          int64 // answered by the proxy without asking a node
+	Offered      int64 // exchanges given to the Tap
+	ServerErrors int64 // connections that ended in an error of the server's own
+	InFlight     int64
+}
+
+// New checks cfg and reads the TLS files. It opens no connection.
+func New(cfg Config, deps Deps) (*Proxy, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Proxy{
+		cfg: cfg, tap: deps.Tap, log: deps.Log, version: deps.Version, instance: deps.Instance,
+		buffers: newBuffers(int64(cfg.PooledBytes)), killed: make(chan struct{}),
+	}
+	p.exchanges.buffers = p.buffers
+	if p.log == nil {
+		p.log = zap.NewNop()
+	}
+	if p.instance == "" {
+		var id [8]byte
+		if _, err := rand.Read(id[:]); err != nil {
+			return nil, fmt.Errorf("proxy: instance id: %w", err)
+		}
+		p.instance = hex.EncodeToString(id[:])
+	}
+	reg := deps.Registry
+	if reg == nil {
+		reg = prometheus.NewRegistry()
+	}
+	var err error
+	if p.metrics, err = newMetrics(reg, func() float64 { return float64(p.inFlight.Load()) }); err != nil {
+		return nil, fmt.Errorf("proxy: metrics: %w", err)
+	}
+	if p.tls, err = cfg.TLS.config(); err != nil {
+		return nil, err
+	}
+	for _, address := range cfg.Upstreams {
+		n, err := newUpstream(&p.cfg, address)
+		if err != nil {
+			return nil, err
+		}
+		n.up = p.metrics.up.WithLabelValues(n.name)
+		n.up.Set(1)
+		p.nodes.all = append(p.nodes.all, n)
+	}
+	p.setServer()
+	return p, nil
+}
+
+// setServer makes fasthttp keep its hands off: it reads heads and frames
+// bodies, and adds, renames, parses, repeats and logs nothing.
+func (p *Proxy) setServer() {
+	idle := p.cfg.IdleTimeout
+	if idle == 0 {
+		idle = 2 * farAway // 0 would stand for ReadTimeout
+	}
+	s := &p.server
+	s.Handler = p.serve
+	s.ErrorHandler = p.refuse
+	s.Logger = quietLogger{p}
+	s.ConnState = func(c net.Conn, state fasthttp.ConnState) {
+		if cc, ok := c.(*clientConn); ok && state == fasthttp.StateIdle {
+			cc.idle()
+		}
+	}
+	s.Concurrency = p.cfg.MaxConnections + 1
+	s.ReadBufferSize = int(p.cfg.MaxHeader)
+	s.ReadTimeout = p.cfg.HeaderTimeout
+	s.IdleTimeout = idle
+	s.StreamRequestBody = true
+	s.DisablePreParseMultipartForm = true
+	s.DisableHeaderNamesNormalizing = true
+	s.NoDefaultServerHeader = true
+	s.NoDefaultContentType = true
+	s.NoDefaultDate = true
+	s.SecureErrorLogMessage = true
+	s.CloseOnShutdown = true
+	// A connection that has sent nothing yet costs no buffer, and each answer is
+	// flushed before the next request is looked at, on which clientConn.mute
+	// relies.
+	s.ReduceMemoryUsage = true
+}
+
+// Serve accepts on ln until ctx ends, then drains: no new connection, requests
+// in flight end within Config.Drain, whoever asks again is told to go
+// elsewhere. It returns nil when everything ended in order. It is called once.
+func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
+	if p.serving.Swap(true) {
+		return errors.New("proxy: serves already")
+	}
+	wrapped := p.conns.listen(p, ln)
+	served := make(chan error, 1)
+	go func() { served <- p.server.Serve(wrapped) }()
+	select {
+	case err := <-served:
+		p.draining.Store(true)
+		p.conns.closeAll()
+		p.closeIdle()
+		if err != nil {
+			return fmt.Errorf("proxy: accept: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+	case <-p.killed:
+	}
+	return p.drain(wrapped, served)
+}
+
+func (p *Proxy) drain(ln *listener, served <-chan error) error {
+	p.draining.Store(true)
+	p.log.Info("draining", zap.Int64("in_flight", p.inFlight.Load()))
+	limit, stop := context.WithTimeout(context.Background(), p.cfg.Drain)
+	defer stop()
+	go func() {
+		select {
+		case <-p.killed:
+			stop()
+		case <-limit.Done():
+		}
+	}()
+	_ = ln.Close()
+	p.conns.closeUnused()
+	err := p.server.ShutdownWithContext(limit)
+	left := p.inFlight.Load()
+	p.conns.closeAll()
+	<-served
+	p.conns.wait()
+	p.closeIdle()
+	if err != nil && left > 0 {
+		return fmt.Errorf("proxy: %d requests were cut off at the end", left)
+	}
+	return nil
+}
+
+// Close ends Serve at once, with whatever is in flight.
+func (p *Proxy) Close() {
+	if !p.killOnce.Swap(true) {
+		close(p.killed)
+	}
+}
+
+func (p *Proxy) closeIdle() {
+	for _, n := range p.nodes.all {
+		n.pool.CloseIdleConnections()
+	}
+}
+
+// Stats are the sums so far.
+func (p *Proxy) Stats() Stats {
+	return Stats{
+		Connections: p.conns.accepted.Load(), Requests: p.requests.Load(), Own: p.own.Load(),
+		Offered: p.offered.Load(), ServerErrors: p.serverErrors.Load(), InFlight: p.inFlight.Load(),
+	}
+}
+
+// Instance is what the proxy tells a probe.
+func (p *Proxy) Instance() string { return p.instance }
+
+// ready reports whether the proxy takes requests and some node is believed to
+// answer. Where none is, they are asked: without traffic nothing else would.
+func (p *Proxy) ready(ctx context.Context) (ready bool, up int) {
+	up = p.nodes.believedUp()
+	if up == 0 {
+		for _, n := range p.nodes.all {
+			if n.reachable(ctx) {
+				n.answered()
+				up++
+			}
+		}
+	}
+	return p.serving.Load() && !p.draining.Load() && up > 0, up
+}
+
+// reachable makes a connection and drops it.
+func (n *upstream) reachable(ctx context.Context) bool {
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.name)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}

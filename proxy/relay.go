@@ -1,0 +1,260 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"time"
+)
+
+// maxInterim bounds the interim answers before one answer.
+const maxInterim = 16
+
+// readHead reads the answer's status line and headers into j.resp. Interim
+// answers go on to the client at once, but for 100: the proxy has said that
+// itself where it was asked for.
+func (j *job) readHead(br *bufio.Reader) error {
+	for range maxInterim {
+		raw, err := j.peekHead(br)
+		if err != nil {
+			return err
+		}
+		line, block, ok := cutStatus(raw)
+		if !ok {
+			return errGarbage
+		}
+		code := statusOf(line)
+		switch {
+		case code == 101, code == 0:
+			return errGarbage
+		case code >= 200:
+			return j.takeHead(br, raw, code)
+		case j.resp.scan(block[:len(block)-2]) != nil:
+			return errGarbage
+		case code != 100 && !j.http10:
+			if _, err := j.client.send(raw); err != nil {
+				return errGone
+			}
+		}
+		_, _ = br.Discard(len(raw))
+	}
+	return errGarbage
+}
+
+// takeHead moves the head out of the reader's buffer, which the body reuses.
+func (j *job) takeHead(br *bufio.Reader, raw []byte, code int) error {
+	s := append(j.scratch.b[:0], raw...)
+	j.scratch.b = s
+	_, _ = br.Discard(len(raw))
+	_, block, _ := cutStatus(s)
+	if err := j.resp.scan(block[:len(block)-2]); err != nil {
+		return errGarbage
+	}
+	j.status = code
+	return nil
+}
+
+// peekHead waits for a whole head. It stays in the reader.
+func (j *job) peekHead(br *bufio.Reader) ([]byte, error) {
+	for seen := 0; ; {
+		b, err := br.Peek(br.Buffered())
+		if err != nil {
+			return nil, err
+		}
+		from := max(seen-3, 0)
+		if i := bytes.Index(b[from:], []byte("\r\n\r\n")); i >= 0 {
+			return b[:from+i+4], nil
+		}
+		seen = len(b)
+		if _, err := br.Peek(seen + 1); err != nil {
+			switch {
+			case errors.Is(err, bufio.ErrBufferFull):
+				return nil, errGarbage
+			case errors.Is(err, io.EOF):
+				return nil, errReset
+			}
+			return nil, err
+		}
+		if j.first.IsZero() {
+			j.first = time.Now()
+		}
+	}
+}
+
+// cutStatus splits a head into its status line and its header lines with the
+// empty one. The line is HTTP/1.x, a space and three digits at least.
+func cutStatus(raw []byte) (line, block []byte, ok bool) {
+	end := bytes.Index(raw, []byte("\r\n"))
+	if end < 12 {
+		return nil, nil, false
+	}
+	line, block = raw[:end], raw[end+2:]
+	if string(line[:7]) != "HTTP/1." || line[7] < '0' || line[7] > '9' || line[8] != ' ' {
+		return nil, nil, false
+	}
+	if len(line) > 12 && line[12] != ' ' || statusOf(line) == 0 {
+		return nil, nil, false
+	}
+	return line, block, true
+}
+
+// statusOf is the code of a status line, 0 if it is none.
+func statusOf(line []byte) int {
+	n := 0
+	for _, c := range line[9:12] {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	if n < 100 {
+		return 0
+	}
+	return n
+}
+
+// relay passes the answer on. It reports whether the node's connection is in a
+// known state and may be used again.
+func (j *job) relay(br *bufio.Reader) (keep bool, err error) {
+	line, _, _ := cutStatus(j.scratch.b)
+	keep = !j.resp.close && (line[7] == '1' || j.resp.keep)
+	empty := j.headOnly || j.status == 204 || j.status == 304
+	switch {
+	case empty:
+		// Some Elasticsearch versions send the end of a chunked body after the
+		// head of an answer that has none.
+		keep = keep && !j.resp.chunked && (j.headOnly || j.status == 304 || j.resp.length <= 0)
+		err = j.sendWhole(nil)
+	case j.resp.chunked:
+		chunks := chunkReader{br: br}
+		err = j.stream(br, &chunks, true)
+	case j.resp.length < 0:
+		keep, j.closing = false, true
+		err = j.stream(br, br, false)
+	case j.resp.length <= int64(j.p.cfg.StreamAbove):
+		err = j.relayWhole(br)
+	default:
+		err = j.stream(br, &fixedReader{br: br, left: j.resp.length}, false)
+	}
+	return keep && err == nil, err
+}
+
+// appendHead builds the head that the client gets.
+func (j *job) appendHead(dst []byte) []byte {
+	line, _, _ := cutStatus(j.scratch.b)
+	j.resp.dechunk = j.http10
+	dst = append(dst, "HTTP/1.1"...)
+	dst = append(dst, line[8:]...)
+	dst = append(dst, "\r\n"...)
+	dst = j.resp.appendKept(dst, "")
+	j.closing = j.closing || j.p.draining.Load() || j.http10 && j.resp.chunked
+	switch {
+	case j.closing:
+		dst = append(dst, "connection: close\r\n"...)
+	case j.http10:
+		dst = append(dst, "connection: keep-alive\r\n"...)
+	}
+	return append(dst, "\r\n"...)
+}
+
+// relayWhole reads the whole body before the client gets a byte.
+func (j *job) relayWhole(br *bufio.Reader) error {
+	n := int(j.resp.length)
+	j.answer = j.p.buffers.get(n)
+	j.answer.b = j.answer.b[:n]
+	if _, err := io.ReadFull(br, j.answer.b); err != nil {
+		return cutShort(err)
+	}
+	j.answerSize = int64(n)
+	if j.answerSize > int64(j.p.cfg.MaxBody) {
+		j.copyAnswer = false
+	}
+	return j.sendWhole(j.answer.b)
+}
+
+// cutShort is the error of an answer that ends too early.
+func cutShort(err error) error {
+	if errors.Is(err, errChunk) {
+		return errGarbage
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errReset
+	}
+	return err
+}
+
+// sendWhole gives the client head and body.
+func (j *job) sendWhole(body []byte) error {
+	j.last = time.Now()
+	out := j.p.buffers.get(len(j.scratch.b) + min(len(body), inline) + 64)
+	defer func() { j.p.buffers.put(out) }()
+	out.b = j.appendHead(out.b)
+	if len(body) <= inline {
+		out.b = append(out.b, body...)
+		body = nil
+	}
+	j.stage = stageAnswer
+	if _, err := j.client.send(out.b); err != nil {
+		return errGone
+	}
+	if len(body) > 0 {
+		if _, err := j.client.send(body); err != nil {
+			return errGone
+		}
+	}
+	return nil
+}
+
+// stream passes the body on as it comes: what the node has sent so far goes out
+// before the next wait for it.
+func (j *job) stream(br *bufio.Reader, body io.Reader, chunked bool) error {
+	chunked = chunked && !j.http10
+	in, out := j.p.buffers.get(piece), j.p.buffers.get(2*piece)
+	defer func() { j.p.buffers.put(in); j.p.buffers.put(out) }()
+	out.b = j.appendHead(out.b)
+	b := in.b[:cap(in.b)]
+	for {
+		n, err := body.Read(b)
+		if n > 0 {
+			j.keepAnswer(b[:n])
+			if chunked {
+				out.b = appendChunkSize(out.b, n)
+			}
+			out.b = append(out.b, b[:n]...)
+			if chunked {
+				out.b = append(out.b, "\r\n"...)
+			}
+		}
+		if err != nil && err != io.EOF {
+			if j.stage == stageRequest {
+				return cutShort(err)
+			}
+			// What came before the break may be what explains it.
+			_ = j.flush(out)
+			return cutShort(err)
+		}
+		if err == io.EOF {
+			j.last = time.Now()
+			if chunked {
+				out.b = append(out.b, chunkEnd(0)...)
+			}
+			return j.flush(out)
+		}
+		if br.Buffered() == 0 || len(out.b) >= piece {
+			if err := j.flush(out); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (j *job) flush(out *buffer) error {
+	j.stage = stageAnswer
+	_, err := j.client.send(out.b)
+	out.b = out.b[:0]
+	if err != nil {
+		return errGone
+	}
+	return nil
+}

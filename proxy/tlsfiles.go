@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// parseFingerprint reads 64 hex digits, with or without colons.
+func parseFingerprint(s string) ([]byte, error) {
+	if s == "" {
+		return nil, nil
+	}
+	b, err := hex.DecodeString(strings.ReplaceAll(s, ":", ""))
+	if err != nil || len(b) != sha256.Size {
+		return nil, errors.New("proxy: upstream_tls fingerprint: want a SHA-256 in 64 hex digits")
+	}
+	return b, nil
+}
+
+// config builds what a connection to the node of that name needs.
+func (c *UpstreamTLS) config(host string) (*tls.Config, error) {
+	t := &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		ServerName: host,
+		NextProtos: []string{"http/1.1"},
+	}
+	if c.ServerName != "" {
+		t.ServerName = c.ServerName
+	}
+	if c.CACert != "" {
+		pem, err := os.ReadFile(c.CACert)
+		if err != nil {
+			return nil, fmt.Errorf("proxy: upstream ca_cert: %w", err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, errors.New("proxy: upstream ca_cert: no certificate in the file")
+		}
+	}
+	if c.ClientCert != "" {
+		pair, err := tls.LoadX509KeyPair(c.ClientCert, c.ClientKey)
+		if err != nil {
+			return nil, fmt.Errorf("proxy: upstream client_cert: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	pin, err := parseFingerprint(c.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case pin != nil:
+		c.pin(t, pin)
+	case c.Insecure:
+		t.InsecureSkipVerify = true
+	}
+	return t, nil
+}
+
+// pin trusts a leaf that has that SHA-256, or that is signed by a certificate of
+// its chain that has, whatever its name; with a CA file that must agree too.
+func (c *UpstreamTLS) pin(t *tls.Config, sum []byte) {
+	t.InsecureSkipVerify = c.CACert == ""
+	t.VerifyConnection = func(s tls.ConnectionState) error {
+		for i, cert := range s.PeerCertificates {
+			have := sha256.Sum256(cert.Raw)
+			if subtle.ConstantTimeCompare(have[:], sum) != 1 {
+				continue
+			}
+			if i == 0 {
+				return nil
+			}
+			return signedBy(s.PeerCertificates, cert)
+		}
+		return errors.New("no certificate of the upstream has the configured fingerprint")
+	}
+}
+
+// signedBy checks that the chain really leads to root: anybody can send a known
+// certificate beside his own.
+func signedBy(chain []*x509.Certificate, root *x509.Certificate) error {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AddCert(root)
+	for _, cert := range chain[1:] {
+		between.AddCert(cert)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+	})
+	return err
+}
+
+// config builds what the clients' side needs, nil for plain HTTP.
+func (c *TLS) config() (*tls.Config, error) {
+	if c.Cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("proxy: tls: %w", err)
+	}
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"},
+		Certificates: []tls.Certificate{pair},
+	}, nil
+}

@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"errors"
+	"net"
+	"os"
+	"time"
+)
+
+// errEarly says that the upstream began to answer, or hung up, before it had
+// the whole request.
+var errEarly = errors.New("early answer")
+
+// watchEvery is how often a wait for the upstream looks whether the client is
+// still there, and whether the upstream answers early.
+const watchEvery = 250 * time.Millisecond
+
+// upConn is a connection to an upstream node. One goroutine uses it at a time.
+type upConn struct {
+	net.Conn
+	peer    socket
+	tls     bool
+	timeout time.Duration // longest silence, 0: any
+
+	used   bool        // has carried a request before
+	sent   int64       // bytes of this request that went to the kernel
+	client *clientConn // who waits, nil: nobody
+}
+
+// begin readies the connection for a request of client. It is false when the
+// node has closed it, or sent what nobody asked for, since the last one.
+func (u *upConn) begin(client *clientConn) bool {
+	u.sent, u.client = 0, client
+	if u.used && u.peer.stirred() {
+		return false
+	}
+	u.used = true
+	return true
+}
+
+// Read waits until bytes come, the silence lasts too long (an
+// os.ErrDeadlineExceeded) or the client leaves (errGone).
+func (u *upConn) Read(p []byte) (int, error) {
+	for waited := time.Duration(0); ; {
+		step := u.step(waited)
+		if err := u.Conn.SetReadDeadline(time.Now().Add(step)); err != nil {
+			return 0, err
+		}
+		n, err := u.Conn.Read(p)
+		if n > 0 || err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if u.client != nil && u.client.gone() {
+			return 0, errGone
+		}
+		if waited += step; u.timeout > 0 && waited >= u.timeout {
+			return 0, err
+		}
+	}
+}
+
+// Write waits while the node takes bytes, however slowly. It stops with
+// errEarly when the node answers instead.
+func (u *upConn) Write(p []byte) (int, error) {
+	done := 0
+	for waited := time.Duration(0); ; {
+		step := u.step(waited)
+		if u.tls {
+			// crypto/tls cannot go on after a write that timed out.
+			step = u.timeout
+		}
+		if err := u.Conn.SetWriteDeadline(deadline(step)); err != nil {
+			return done, err
+		}
+		n, err := u.Conn.Write(p[done:])
+		done += n
+		u.sent += int64(n)
+		if err == nil || u.tls || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return done, err
+		}
+		if u.peer.stirred() {
+			return done, errEarly
+		}
+		if u.client != nil && u.client.gone() {
+			return done, errGone
+		}
+		if waited += step; n > 0 {
+			waited = 0
+		}
+		if u.timeout > 0 && waited >= u.timeout {
+			return done, err
+		}
+	}
+}
+
+func (u *upConn) step(waited time.Duration) time.Duration {
+	if u.timeout > 0 {
+		return min(watchEvery, u.timeout-waited)
+	}
+	return watchEvery
+}
+
+func deadline(d time.Duration) time.Time {
+	if d <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(d)
+}
