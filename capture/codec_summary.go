@@ -45,9 +45,9 @@ func (w *fields) optInt(name string, v *int) {
 	}
 }
 
-func (w *fields) nonZero(name string, v int) {
+func (w *fields) nonZero(name string, v int64) {
 	if v != 0 {
-		w.int(name, int64(v))
+		w.int(name, v)
 	}
 }
 
@@ -132,8 +132,14 @@ func (w *fields) summary(s *es.Summary) {
 	w.optInt64("count", s.Count)
 	w.optInt("found", s.Found)
 	w.optInt("missed", s.Missed)
+	w.optInt("failed", s.Failed)
+	if s.Work != nil {
+		w.name("work")
+		w.object(func() { w.work(s.Work) })
+	}
 	w.text("result", s.Result)
 	w.text("error", s.Error)
+	w.text("root", s.Root)
 	w.strings("cut", s.Cut)
 	w.text("unreadable", s.Unreadable)
 }
@@ -141,8 +147,17 @@ func (w *fields) summary(s *es.Summary) {
 func (w *fields) shards(s *es.Shards) {
 	w.int("total", int64(s.Total))
 	w.int("ok", int64(s.Successful))
-	w.nonZero("skipped", s.Skipped)
-	w.nonZero("failed", s.Failed)
+	w.nonZero("skipped", int64(s.Skipped))
+	w.nonZero("failed", int64(s.Failed))
+}
+
+func (w *fields) work(k *es.Work) {
+	w.int("total", k.Total)
+	w.nonZero("created", k.Created)
+	w.nonZero("updated", k.Updated)
+	w.nonZero("deleted", k.Deleted)
+	w.nonZero("noops", k.Noops)
+	w.nonZero("conflicts", k.Conflicts)
 }
 
 func (w *fields) agg(a *es.Agg) {
@@ -150,6 +165,9 @@ func (w *fields) agg(a *es.Agg) {
 	w.int("buckets", int64(a.Buckets))
 	w.ints("counts", a.Counts)
 	w.optInt64("other", a.Other)
+	if a.Unordered {
+		w.optBool("unordered", &a.Unordered)
+	}
 }
 
 func (w *fields) bulk(b *es.BulkCount) {

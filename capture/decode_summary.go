@@ -45,10 +45,17 @@ func (d *Decoder) summaryField(name []byte, s *es.Summary) error {
 		return d.optInt("found", &s.Found)
 	case "missed":
 		return d.optInt("missed", &s.Missed)
+	case "failed":
+		return d.optInt("failed", &s.Failed)
+	case "work":
+		s.Work = new(es.Work)
+		return d.work(s.Work)
 	case "result":
 		return d.word("result", &s.Result)
 	case "error":
 		return d.word("error", &s.Error)
+	case "root":
+		return d.word("root", &s.Root)
 	case "cut":
 		return d.strings("cut", &s.Cut)
 	case "unreadable":
@@ -85,6 +92,26 @@ func (d *Decoder) total(t *es.Total) error {
 	})
 }
 
+func (d *Decoder) work(w *es.Work) error {
+	return d.object("work", func(name []byte) error {
+		switch string(name) {
+		case "total":
+			return d.int("total", &w.Total)
+		case "created":
+			return d.int("created", &w.Created)
+		case "updated":
+			return d.int("updated", &w.Updated)
+		case "deleted":
+			return d.int("deleted", &w.Deleted)
+		case "noops":
+			return d.int("noops", &w.Noops)
+		case "conflicts":
+			return d.int("conflicts", &w.Conflicts)
+		}
+		return d.skip()
+	})
+}
+
 func (d *Decoder) aggs(s *es.Summary) error {
 	s.Aggs = nil
 	return d.objects("aggs", func() func([]byte) error {
@@ -100,6 +127,8 @@ func (d *Decoder) aggs(s *es.Summary) error {
 				return d.ints("counts", &a.Counts)
 			case "other":
 				return d.optInt64("other", &a.Other)
+			case "unordered":
+				return d.bool("unordered", &a.Unordered)
 			}
 			return d.skip()
 		}
@@ -209,15 +238,29 @@ func (d *Decoder) narrowOf(k es.Token, v *int) error {
 }
 
 func (d *Decoder) optBool(place string, v **bool) error {
-	k, err := d.tok.Next()
+	b, ok, err := d.boolean()
 	*v = nil
-	switch {
-	case err != nil:
-	case k.Kind == es.True || k.Kind == es.False:
-		b := k.Kind == es.True
+	if ok {
 		*v = &b
-	case k.Kind != es.Null:
-		err = errType
 	}
 	return at(place, err)
+}
+
+func (d *Decoder) bool(place string, v *bool) error {
+	b, _, err := d.boolean()
+	*v = b
+	return at(place, err)
+}
+
+func (d *Decoder) boolean() (v, ok bool, err error) {
+	k, err := d.tok.Next()
+	switch {
+	case err != nil:
+		return false, false, err
+	case k.Kind == es.True || k.Kind == es.False:
+		return k.Kind == es.True, true, nil
+	case k.Kind != es.Null:
+		return false, false, errType
+	}
+	return false, false, nil
 }

@@ -1,0 +1,54 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/esshadow/esshadow/internal/size"
+)
+
+// Config says what a Recorder captures and what it may use for that. Where the
+// lines go is the matter of segment.Config.
+type Config struct {
+	// MaxBody bounds the request bodies that are captured. A longer one is
+	// forwarded, but its record is dropped as body_too_large.
+	MaxBody size.Size `yaml:"max_body"`
+	// Queue bounds the bytes of exchanges and encoded lines in memory. Beyond it
+	// records are dropped as queue_full. On top of it come, for each worker, one
+	// record while it is sanitised (at most about twice MaxBody) and the writer's
+	// block.
+	Queue size.Size `yaml:"queue"`
+	// Workers sanitise and encode. 0 means half the processors, at least one.
+	Workers int `yaml:"workers"`
+	// Sample is the part of the connections that is captured, from 0 to 1. A
+	// connection is captured as a whole or not at all.
+	Sample float64 `yaml:"sample"`
+}
+
+// Default is the Config that everything starts from.
+func Default() Config {
+	return Config{MaxBody: 16 * size.MiB, Queue: 64 * size.MiB, Sample: 1}
+}
+
+const maxWorkers = 256
+
+// Validate names every mistake at once.
+func (c Config) Validate() error {
+	var errs []error
+	if c.MaxBody < 1 {
+		errs = append(errs, fmt.Errorf("max_body: %s: want at least 1B", c.MaxBody))
+	}
+	if c.Queue < size.MiB {
+		errs = append(errs, fmt.Errorf("queue: %s: want at least 1MiB", c.Queue))
+	}
+	if c.Queue < c.MaxBody {
+		errs = append(errs, fmt.Errorf("queue: %s: want at least max_body (%s), or its bodies never fit", c.Queue, c.MaxBody))
+	}
+	if c.Workers < 0 || c.Workers > maxWorkers {
+		errs = append(errs, fmt.Errorf("workers: %d: want 0 (half the processors) to %d", c.Workers, maxWorkers))
+	}
+	if !(c.Sample >= 0 && c.Sample <= 1) {
+		errs = append(errs, fmt.Errorf("sample: %v: want a ratio from 0 to 1", c.Sample))
+	}
+	return errors.Join(errs...)
+}

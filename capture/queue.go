@@ -1,0 +1,128 @@
+package capture
+
+import "sync"
+
+// entry is an exchange with the weight that the queue took it for: the owner of
+// its buffers might change them later.
+type entry struct {
+	x      *Exchange
+	weight int64
+}
+
+// queue holds exchanges until a worker takes them, bounded by bytes. Its lock is
+// held for a few instructions only. Lines that wait for the writer count into
+// the same bytes (charge), so one bound holds for all that capture keeps.
+//
+// Waking a sleeping worker for every exchange would cost a busy proxy more than
+// the capture itself: the queue signals only when it ceases to be empty, and
+// when it fills. See worker.wait.
+type queue struct {
+	limit int64
+	wake  chan struct{} // not empty any more, or more left than one worker took
+	hurry chan struct{} // filling: do not wait for more
+	done  chan struct{} // closed
+
+	mu     sync.Mutex
+	ring   []entry
+	head   int
+	count  int
+	held   int64
+	closed bool
+}
+
+// hurryPart of the limit is when workers stop waiting for more.
+const hurryPart = 16
+
+func newQueue(limit int64) *queue {
+	return &queue{
+		limit: limit, ring: make([]entry, 64),
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+}
+
+// put takes an exchange, or says why not.
+func (q *queue) put(x *Exchange) (refused string) {
+	e := entry{x, x.Weight()}
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return DropClosed
+	}
+	if q.held+e.weight > q.limit {
+		q.mu.Unlock()
+		return DropQueueFull
+	}
+	before := q.held
+	q.held += e.weight
+	q.push(e)
+	first := q.count == 1
+	crossed := before < q.limit/hurryPart && q.held >= q.limit/hurryPart
+	q.mu.Unlock()
+	if first {
+		signal(q.wake)
+	}
+	if crossed {
+		signal(q.hurry)
+	}
+	return ""
+}
+
+func (q *queue) push(e entry) {
+	if q.count == len(q.ring) {
+		larger := make([]entry, 2*len(q.ring))
+		n := copy(larger, q.ring[q.head:])
+		copy(larger[n:], q.ring[:q.head])
+		q.ring, q.head = larger, 0
+	}
+	q.ring[(q.head+q.count)%len(q.ring)] = e
+	q.count++
+}
+
+// take appends up to n exchanges of together about maxWeight to dst.
+func (q *queue) take(dst []entry, n int, maxWeight int64) []entry {
+	q.mu.Lock()
+	for ; n > 0 && q.count > 0 && maxWeight > 0; n-- {
+		e := q.ring[q.head]
+		q.ring[q.head] = entry{}
+		q.head = (q.head + 1) % len(q.ring)
+		q.count--
+		maxWeight -= e.weight
+		dst = append(dst, e)
+	}
+	more := q.count > 0
+	q.mu.Unlock()
+	if more {
+		signal(q.wake) // for the next worker
+	}
+	return dst
+}
+
+// charge adds bytes that are held, or with a negative number gives them back.
+func (q *queue) charge(n int64) {
+	q.mu.Lock()
+	q.held += n
+	q.mu.Unlock()
+}
+
+func (q *queue) bytes() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.held
+}
+
+// close refuses all that comes from now on.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.closed = true
+		close(q.done)
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,198 @@
+package capture
+
+import "time"
+
+const (
+	// linger is how long a worker that was idle waits for more work: a few
+	// wake-ups a second instead of one for every request.
+	linger = 5 * time.Millisecond
+
+	batchCount  = 64
+	batchWeight = 512 << 10
+
+	chunkSize = 256 << 10 // a chunk goes to the writer at this size
+	chunkKeep = 1 << 20   // larger buffers are not used again
+)
+
+// chunk carries encoded lines from a worker to the writer. Each line stands in
+// buf without its sequence number, which only the writer knows, behind seqRoom
+// free bytes for it.
+type chunk struct {
+	buf   []byte
+	lines []lineRef
+}
+
+// chunksFor is how many chunks there are: one in the hands of each worker, one
+// for each on its way, and one that is written.
+func chunksFor(cfg Config) int { return 2*cfg.Workers + 1 }
+
+type lineRef struct {
+	start, end int // of what follows the sequence number
+	time       int64
+}
+
+func (c *chunk) add(r *Record) (n int64) {
+	var room [seqRoom]byte
+	before := len(c.buf)
+	c.buf = append(c.buf, room[:]...)
+	start := len(c.buf)
+	c.buf = appendRest(c.buf, r)
+	c.lines = append(c.lines, lineRef{start, len(c.buf), r.Time})
+	return int64(len(c.buf) - before)
+}
+
+// line is a line with its number put before it.
+func (c *chunk) line(i int, seq uint64) []byte {
+	l := c.lines[i]
+	var head [seqRoom]byte
+	h := appendSeq(head[:0], seq)
+	start := l.start - len(h)
+	copy(c.buf[start:], h)
+	return c.buf[start:l.end]
+}
+
+func (c *chunk) reset() {
+	c.buf, c.lines = c.buf[:0], c.lines[:0]
+	if cap(c.buf) > chunkKeep {
+		c.buf = nil
+	}
+}
+
+// worker sanitises and encodes.
+type worker struct {
+	rec      *Recorder
+	sanitize Sanitizer
+	record   Record
+	out      *chunk
+	batch    []entry
+	timer    *time.Timer
+}
+
+func newWorker(r *Recorder) *worker {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return &worker{rec: r, timer: t}
+}
+
+func (w *worker) run() {
+	for {
+		w.batch = w.rec.queue.take(w.batch[:0], batchCount, batchWeight)
+		for i, e := range w.batch {
+			w.batch[i] = entry{}
+			w.one(e)
+		}
+		if len(w.batch) > 0 {
+			w.send()
+			continue
+		}
+		if !w.wait() {
+			return
+		}
+	}
+}
+
+// wait returns when there is work, or false when there will be none any more.
+func (w *worker) wait() bool {
+	q := w.rec.queue
+	select {
+	case <-q.done:
+		// Closed before the last look, or after it: only an empty queue ends.
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.count > 0
+	default:
+	}
+	select {
+	case <-q.wake:
+	case <-q.done:
+		return true
+	}
+	w.timer.Reset(linger)
+	defer w.timer.Stop()
+	select {
+	case <-w.timer.C:
+	case <-q.hurry:
+	case <-q.done:
+	}
+	return true
+}
+
+// one takes an exchange to its end: a line in the chunk, or a counted drop. The
+// exchange is released, and the bytes that the queue is charged with become
+// those of the line.
+func (w *worker) one(e entry) {
+	t, charge := e.x.Time, -e.weight
+	reason := w.chunk()
+	if reason == "" {
+		reason = w.toRecord(e.x)
+	}
+	w.rec.release(e.x)
+	if reason == "" {
+		w.record.Kind = KindRecord
+		n := w.out.add(&w.record)
+		charge += n
+	}
+	w.rec.queue.charge(charge)
+	w.trim()
+	if reason != "" {
+		w.rec.counts.drop(one(reason, t))
+		return
+	}
+	if len(w.out.buf) >= chunkSize {
+		w.send()
+	}
+}
+
+// chunk makes sure that there is one to write to. It waits for the writer, not
+// the other way round, and not when all is to be dropped.
+func (w *worker) chunk() (drop string) {
+	select {
+	case <-w.rec.abort:
+		return DropClosed
+	default:
+	}
+	if w.out != nil {
+		return ""
+	}
+	select {
+	case w.out = <-w.rec.empty:
+		return ""
+	case <-w.rec.abort:
+		return DropClosed
+	}
+}
+
+// toRecord runs the Sanitizer. One that panicked is not trusted any more.
+func (w *worker) toRecord(x *Exchange) (drop string) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.rec.panicked(v)
+			w.sanitize, w.record = nil, Record{}
+			drop = DropPanic
+		}
+	}()
+	if w.sanitize == nil {
+		w.sanitize = w.rec.make()
+	}
+	// A field that the Sanitizer leaves alone must not keep what the request
+	// before had in it.
+	w.record = Record{Header: w.record.Header[:0], Body: w.record.Body[:0], Handles: w.record.Handles[:0]}
+	return w.sanitize.Sanitize(&w.record, x)
+}
+
+// trim gives a large body's buffer back, so that one large request does not cost
+// its size for ever.
+func (w *worker) trim() {
+	if cap(w.record.Body) > chunkKeep {
+		w.record.Body = nil
+	}
+}
+
+// send hands the chunk over. There is always room: all chunks would fit.
+func (w *worker) send() {
+	if w.out == nil || len(w.out.lines) == 0 {
+		return
+	}
+	w.rec.full <- w.out
+	w.out = nil
+}
