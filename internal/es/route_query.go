@@ -28,17 +28,20 @@ func Param(query, name string) (raw string, ok bool) {
 // Params walks over the parameters of a query string in their order, raw. Empty
 // pieces between two "&" are passed over.
 func Params(query string) iter.Seq2[string, string] {
-	return func(yield func(name, value string) bool) {
-		for query != "" {
-			var pair string
-			pair, query, _ = strings.Cut(query, "&")
-			if pair == "" {
-				continue
-			}
-			name, value, _ := strings.Cut(pair, "=")
-			if !yield(name, value) {
-				return
-			}
+	// Small enough to be inlined, so that ranging over it allocates nothing.
+	return func(yield func(name, value string) bool) { eachParam(query, yield) }
+}
+
+func eachParam(query string, yield func(name, value string) bool) {
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		if !yield(name, value) {
+			return
 		}
 	}
 }

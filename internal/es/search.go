@@ -69,11 +69,12 @@ func RequestFacts(op Op, query string, body []byte) Facts {
 		body, _ = Unescape(make([]byte, 0, len(source)), source, true)
 	}
 	if searchBody(op) && !blank(body) {
-		r := factReader{f: &f}
+		r := factReader{f: f}
 		r.t.Reset(body)
 		if !r.read() {
 			return Facts{Unreadable: true}
 		}
+		f = r.f
 	}
 	if !f.fromQuery(query) {
 		return Facts{Unreadable: true}
@@ -192,7 +193,7 @@ func (k SortKind) then(field string) SortKind {
 // factReader reads the top level of a search body.
 type factReader struct {
 	t   Tokens
-	f   *Facts
+	f   Facts
 	buf []byte
 }
 
