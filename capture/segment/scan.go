@@ -61,11 +61,11 @@ func (r *Reader) header(b []byte) error {
 func (r *Reader) badHeader(why string, foreign bool) error {
 	r.anyMark = true
 	if foreign {
-		if next, err := r.resync(1); err != nil || next < 0 {
+		if next, err := r.resync(0); err != nil || next < 0 {
 			return r.fail(errors.Join(err, &CorruptError{Path: r.path, Why: why}))
 		}
 	}
-	if err := r.bad(0, 1, why); err != nil {
+	if err := r.bad(0, 0, why); err != nil {
 		r.anyMark = false
 		return err
 	}
