@@ -64,8 +64,8 @@ type Config struct {
 	// off the node's connections.
 	StreamAbove size.Size `yaml:"stream_above"`
 	// MaxBody bounds each body that is copied for capture. Larger ones pass,
-	// and are offered by their size alone.
-	MaxBody size.Size `yaml:"max_body"`
+	// and are offered by their size alone. It follows capture.max_body.
+	MaxBody size.Size `yaml:"-"`
 	// PooledBytes bounds the memory kept for reuse in buffers above 64 KiB.
 	PooledBytes size.Size `yaml:"pooled_bytes"`
 
