@@ -113,6 +113,11 @@ func (e *Engine) send(it *item) *item {
 	e.inFlight.give(1)
 	e.memory.give(it.bytes)
 	next := e.lanes.leave(it)
+	if next != nil && next.out.Planned != 0 {
+		if now := e.clock(); now > next.out.Planned {
+			next.out.Ready = now
+		}
+	}
 	e.note(it)
 	return next
 }

@@ -19,9 +19,12 @@ type Outcome struct {
 	Err     string `json:"err,omitempty"`     // sent, but no usable answer: error class
 
 	Planned int64 `json:"planned,omitempty"`
-	Sent    int64 `json:"sent,omitempty"`
-	First   int64 `json:"first,omitempty"` // first byte of the answer
-	Done    int64 `json:"done,omitempty"`  // last byte of the answer
+	// Ready is when the previous request of the same source connection was done,
+	// where that was later than Planned.
+	Ready int64 `json:"ready,omitempty"`
+	Sent  int64 `json:"sent,omitempty"`
+	First int64 `json:"first,omitempty"` // first byte of the answer
+	Done  int64 `json:"done,omitempty"`  // last byte of the answer
 
 	Status     int         `json:"status,omitempty"` // the target's
 	Got        *es.Summary `json:"got,omitempty"`
