@@ -8,10 +8,20 @@ import (
 )
 
 // scanString reads the string whose opening quote is at i. The kind of the
-// token is left to the caller.
+// token is left to the caller. Most strings hold plain ASCII and end where
+// plainEnd says.
 func scanString(in []byte, i int) (Token, error) {
-	k := Token{Start: i}
-	for i = plainEnd(in, i+1); i < len(in); i = plainEnd(in, i) {
+	if end := plainEnd(in, i+1); end < len(in) && in[end] == '"' {
+		return Token{Start: i, End: end + 1}, nil
+	}
+	return scanOdd(in, i)
+}
+
+// scanOdd is scanString for a string that has escapes or text beyond ASCII, or
+// is malformed.
+func scanOdd(in []byte, start int) (Token, error) {
+	k := Token{Start: start}
+	for i := plainEnd(in, start+1); i < len(in); i = plainEnd(in, i) {
 		switch c := in[i]; {
 		case c == '"':
 			k.End = i + 1
@@ -97,6 +107,18 @@ func hexValue(c byte) int {
 		return int(c-'A') + 10
 	}
 	return -1
+}
+
+// blanksEnd is the offset of the first byte from i on that is not a blank, as
+// they stand in rows before an indented line.
+func blanksEnd(in []byte, i int) int {
+	for i+8 <= len(in) && binary.LittleEndian.Uint64(in[i:]) == 0x2020202020202020 {
+		i += 8
+	}
+	for i < len(in) && in[i] == ' ' {
+		i++
+	}
+	return i
 }
 
 // wordEnd is the offset after the word that should stand at i, -1 if it does not.

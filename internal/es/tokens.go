@@ -123,6 +123,9 @@ func (t *Tokens) Next() (Token, error) {
 		}
 	}
 	if next >= expectFirstKey {
+		if in[i] == '"' && next <= expectKey {
+			return t.key(i, next)
+		}
 		return t.afterValue(i, next)
 	}
 	switch in[i] {
@@ -189,22 +192,24 @@ func (t *Tokens) atEnd(next expect) (Token, error) {
 	}
 }
 
-// afterValue reads what may stand at i where a value may not.
+// key reads the key at i, and the colon where it stands right behind.
+func (t *Tokens) key(i int, next expect) (Token, error) {
+	k, err := scanString(t.in, i)
+	if err != nil {
+		return t.fail(i, next, err)
+	}
+	k.Kind = Key
+	t.pos, t.next = k.End, expectColon
+	if i = k.End; i < len(t.in) && t.in[i] == ':' {
+		t.pos, t.next = i+1, expectValue
+	}
+	return k, nil
+}
+
+// afterValue reads what may stand at i where neither value nor key may.
 func (t *Tokens) afterValue(i int, next expect) (Token, error) {
-	in := t.in
 	switch {
-	case in[i] == '"' && (next == expectKey || next == expectFirstKey):
-		k, err := scanString(in, i)
-		if err != nil {
-			return t.fail(i, next, err)
-		}
-		k.Kind = Key
-		t.pos, t.next = k.End, expectColon
-		if i = k.End; i < len(in) && in[i] == ':' {
-			t.pos, t.next = i+1, expectValue
-		}
-		return k, nil
-	case in[i] == ':' && next == expectColon:
+	case t.in[i] == ':' && next == expectColon:
 		t.pos, t.next = i+1, expectValue
 		return t.Next()
 	case next == expectNothing:
@@ -304,7 +309,9 @@ func (t *Tokens) scalar(i int, next expect) (Token, error) {
 func (t *Tokens) space(i int) int {
 	for in := t.in; i < len(in); {
 		switch in[i] {
-		case ' ', '\t', '\n', '\r':
+		case ' ':
+			i = blanksEnd(in, i+1)
+		case '\t', '\n', '\r':
 			i++
 		case '/':
 			n := commentLen(in[i:])
