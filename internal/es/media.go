@@ -65,6 +65,10 @@ func cutFoldPrefix(s, prefix string) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
+func hasFoldPrefix(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
 // kindOf is the format of a subtype of application.
 func kindOf(sub string) MediaKind {
 	for _, k := range [...]struct {

@@ -33,7 +33,7 @@ type MsearchReader struct {
 // Reset starts reading body, which must not change while items are taken.
 func (m *MsearchReader) Reset(body []byte) {
 	m.body, m.pos, m.line = body, 0, 1
-	if first, rest, ended := cutLine(body); ended && blank(first) && paired(rest) {
+	if first, rest, ended := cutLine(body); ended && len(first) == 0 && paired(rest) {
 		m.take()
 	}
 }

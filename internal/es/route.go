@@ -127,7 +127,7 @@ func refine(r *Route, method string) {
 			r.Class = ClassReadState
 		}
 	case OpIndex:
-		if t, _ := Param(r.Query, "op_type"); t == "create" {
+		if t, _ := Param(r.Query, "op_type"); t == "create" || escaped(t) && unescapesTo(t, "create") {
 			r.Op = OpCreate
 		}
 	}

@@ -94,6 +94,8 @@ func searchBody(op Op) bool {
 func (f *Facts) fromQuery(query string) bool {
 	ok := true
 	for name, value := range Params(query) {
+		name, _ = UnescapeString(name, true)
+		value, _ = UnescapeString(value, true)
 		switch name {
 		case "track_total_hits":
 			ok = f.setTotal(value) && ok
@@ -151,30 +153,16 @@ func setNumber(to *int64, text string) bool {
 	return err == nil
 }
 
-// sortOfParam reads sort=field:direction,field, whose commas and colons may be
-// escaped.
+// sortOfParam reads field:direction,field.
 func sortOfParam(value string) SortKind {
 	kind := SortNone
 	for value != "" {
 		var field string
-		if i := strings.Index(value, ","); i >= 0 {
-			field, value = value[:i], value[i+1:]
-		} else {
-			field, value = value, ""
-		}
-		if i := strings.IndexAny(field, ":%"); i >= 0 {
-			if field[i] == '%' && !hasFoldPrefix(field[i:], "%3a") && !hasFoldPrefix(field[i:], "%2c") {
-				i = len(field)
-			}
-			field = field[:i]
-		}
+		field, value, _ = strings.Cut(value, ",")
+		field, _, _ = strings.Cut(field, ":")
 		kind = kind.then(field)
 	}
 	return kind
-}
-
-func hasFoldPrefix(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // then is the kind of an order that goes on with field.
