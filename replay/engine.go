@@ -49,10 +49,11 @@ type Engine struct {
 	deps  Deps
 	start time.Time
 
-	reader reader
-	lanes  lanes
-	notes  notes
-	tally  tally
+	reader  reader
+	lanes   lanes
+	handles handles
+	notes   notes
+	tally   tally
 
 	ahead    *budget // bytes read ahead
 	inFlight *budget // requests due and not done
@@ -80,6 +81,7 @@ func New(cfg Config, deps Deps) *Engine {
 	e.memory = newBudget(int64(cfg.InFlightMemory))
 	e.backlog = newBudget(int64(cfg.Backlog))
 	e.lanes.open = map[uint64]*lane{}
+	e.handles.init()
 	e.notes.init()
 	e.tally.init()
 	return e
@@ -103,7 +105,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	items := make(chan *item, aheadItems)
 	e.reader = reader{
 		cfg: &e.cfg, src: e.deps.Source, planner: newPlanner(&e.cfg, e.deps.Identity),
-		clock: e.clock, ahead: e.ahead, out: items,
+		handles: &e.handles, clock: e.clock, ahead: e.ahead, out: items,
 	}
 	var readErr error
 	var reading, noting sync.WaitGroup
@@ -190,6 +192,7 @@ func (e *Engine) dispatchOne(ctx context.Context, p pacer, it *item) bool {
 		it.out.Planned = it.due
 		if reason := e.admit(it); reason != "" {
 			it.out.Shed = reason
+			e.handles.settle(it.out.Seq, it.plan.gives, nil)
 			e.note(it)
 			return true
 		}

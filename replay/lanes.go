@@ -110,6 +110,9 @@ func (e *Engine) send(it *item) *item {
 		e.deps.Target.Send(&it.plan.shot, &it.ans)
 	}
 	e.settle(it)
+	if len(it.plan.gives) > 0 {
+		e.handles.settle(it.out.Seq, it.plan.gives, readHandles(it.plan.op, &it.ans))
+	}
 	e.inFlight.give(1)
 	e.memory.give(it.bytes)
 	next := e.lanes.leave(it)
@@ -127,6 +130,14 @@ func (e *Engine) send(it *item) *item {
 func (e *Engine) prepare(it *item) bool {
 	if e.ctx.Err() != nil {
 		it.out.Shed = shedCancelled
+		return false
+	}
+	if !e.handles.substitute(e.ctx, it.out.Seq, it.plan.uses, e.cfg.HandleWait, &it.plan.shot) {
+		if e.ctx.Err() != nil {
+			it.out.Shed = shedCancelled
+		} else {
+			it.out.Refused, it.out.Planned = RefusedHandle, 0
+		}
 		return false
 	}
 	return true

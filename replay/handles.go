@@ -1,0 +1,222 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// handles maps the server-issued ids of the capture (scroll, PIT, async search
+// and others; in a capture they stand as keyed digests) to those that the target
+// gave for the same answers. The newest of an id counts: a scroll's or a PIT's
+// may change with every page.
+//
+// A request that uses an id waits while the request that gives it is still under
+// way; where the target gave none it is refused, because sent as it stands it
+// would only fail.
+type handles struct {
+	mu     sync.Mutex
+	known  map[string]*handle
+	oldest []string // keys in the order in which they were resolved, for the bound
+	bytes  int
+}
+
+// handle is one id of the capture.
+type handle struct {
+	live    string
+	pending []uint64      // records that are to give it and are not done
+	changed chan struct{} // closed when live or pending changes, if someone waits
+}
+
+// maxHandleBytes bounds the live ids that are remembered, which may have 10 KiB
+// each; the oldest are forgotten first, and requests that use them are refused.
+const maxHandleBytes = 64 << 20
+
+// given is an id in an answer of the target.
+type given struct{ Kind, ID string }
+
+func (h *handles) init() { h.known = map[string]*handle{} }
+
+func handleKey(h capture.Handle) string { return h.Kind + "\x00" + h.ID }
+
+// expect notes that the record seq is to give the ids. It is called in the order
+// of the capture, ahead of the sending.
+func (h *handles) expect(seq uint64, gives []capture.Handle) {
+	if len(gives) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, g := range gives {
+		key := handleKey(g)
+		e := h.known[key]
+		if e == nil {
+			e = &handle{}
+			h.known[key] = e
+		}
+		e.pending = append(e.pending, seq)
+	}
+}
+
+// settle notes what the record seq gave: the target's ids, in the answer's
+// order, or none where it was not sent or failed. The n-th id of a kind stands
+// for the n-th of the capture's answer.
+func (h *handles) settle(seq uint64, gives []capture.Handle, got []given) {
+	if len(gives) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := map[string]int{}
+	for _, g := range gives {
+		key := handleKey(g)
+		e := h.known[key]
+		if e == nil {
+			continue
+		}
+		if i := slices.Index(e.pending, seq); i >= 0 {
+			e.pending = slices.Delete(e.pending, i, i+1)
+		}
+		if id := nth(got, g.Kind, next[g.Kind]); id != "" {
+			h.bytes += len(id) - len(e.live)
+			if e.live == "" {
+				h.oldest = append(h.oldest, key)
+			}
+			e.live = id
+		} else if e.live == "" && len(e.pending) == 0 {
+			delete(h.known, key)
+		}
+		next[g.Kind]++
+		e.tell()
+	}
+	h.forget()
+}
+
+func nth(got []given, kind string, n int) string {
+	for _, g := range got {
+		if g.Kind != kind {
+			continue
+		}
+		if n == 0 {
+			return g.ID
+		}
+		n--
+	}
+	return ""
+}
+
+func (e *handle) tell() {
+	if e.changed != nil {
+		close(e.changed)
+		e.changed = nil
+	}
+}
+
+func (h *handles) forget() {
+	for h.bytes > maxHandleBytes && len(h.oldest) > 0 {
+		key := h.oldest[0]
+		h.oldest = h.oldest[1:]
+		if e := h.known[key]; e != nil {
+			h.bytes -= len(e.live)
+			e.live = ""
+			if len(e.pending) == 0 {
+				delete(h.known, key)
+			}
+		}
+	}
+}
+
+// find returns the live id for one that the record seq uses. It waits, at most
+// until the deadline, for records before it that are to give it.
+func (h *handles) find(ctx context.Context, seq uint64, use capture.Handle, deadline <-chan time.Time) (string, bool) {
+	for {
+		h.mu.Lock()
+		e := h.known[handleKey(use)]
+		if e == nil {
+			h.mu.Unlock()
+			return "", false
+		}
+		if e.live != "" {
+			live := e.live
+			h.mu.Unlock()
+			return live, true
+		}
+		if !slices.ContainsFunc(e.pending, func(p uint64) bool { return p < seq }) {
+			h.mu.Unlock()
+			return "", false
+		}
+		if e.changed == nil {
+			e.changed = make(chan struct{})
+		}
+		changed := e.changed
+		h.mu.Unlock()
+		select {
+		case <-changed:
+		case <-deadline:
+			return "", false
+		case <-ctx.Done():
+			return "", false
+		}
+	}
+}
+
+// substitute puts the target's ids into the shot. It is false where one is not
+// to be had.
+func (h *handles) substitute(ctx context.Context, seq uint64, uses []capture.Handle, wait time.Duration, s *Shot) bool {
+	if len(uses) == 0 {
+		return true
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for _, u := range uses {
+		live, ok := h.find(ctx, seq, u, timer.C)
+		if !ok {
+			return false
+		}
+		s.Target = strings.ReplaceAll(s.Target, u.ID, url.QueryEscape(live))
+		s.Body = bytes.ReplaceAll(s.Body, []byte(u.ID), jsonText(live))
+	}
+	return true
+}
+
+// jsonText is s as it stands inside a JSON string. Ids are base64 or the like;
+// what needs an escape gets one.
+func jsonText(s string) []byte {
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"', c == '\\':
+			out = append(out, '\\', c)
+		case c < ' ':
+			const digits = "0123456789abcdef"
+			out = append(out, `\u00`...)
+			out = append(out, digits[c>>4], digits[c&15])
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// readHandles reads the ids that an answer gives, decoding it where it is packed.
+func readHandles(op es.Op, a *Answer) []given {
+	if a.Err != "" || a.Status >= 400 || a.Cut != "" || len(a.Body) == 0 {
+		return nil
+	}
+	body := a.Body
+	if a.Coding != "" {
+		var d es.Decoder
+		var err error
+		if body, err = d.Decode(a.Coding, body); err != nil {
+			return nil
+		}
+	}
+	return answerHandles(op, body)
+}

@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+func scrollOf(id string) []capture.Handle { return []capture.Handle{{Kind: "scroll", ID: id}} }
+
+func TestHandleOfAnEarlierAnswer(t *testing.T) {
+	var h handles
+	h.init()
+	h.expect(1, scrollOf("dig1"))
+	h.settle(1, scrollOf("dig1"), []given{{"pit", "wrong"}, {"scroll", `live"+/=`}})
+	s := Shot{Target: "/_search/scroll/dig1?x=dig1", Body: []byte(`{"scroll_id":"dig1"}`)}
+	if !h.substitute(t.Context(), 2, scrollOf("dig1"), time.Hour, &s) {
+		t.Fatal("not found")
+	}
+	if s.Target != "/_search/scroll/live%22%2B%2F%3D?x=live%22%2B%2F%3D" || string(s.Body) != `{"scroll_id":"live\"+/="}` {
+		t.Errorf("%s %s", s.Target, s.Body)
+	}
+	if h.substitute(t.Context(), 2, scrollOf("dig2"), time.Hour, &s) {
+		t.Error("an id that nobody gave was found")
+	}
+}
+
+func TestHandleThatTheTargetDidNotGive(t *testing.T) {
+	var h handles
+	h.init()
+	h.expect(1, scrollOf("d"))
+	h.settle(1, scrollOf("d"), nil)
+	if h.substitute(t.Context(), 2, scrollOf("d"), time.Hour, &Shot{}) || len(h.known) != 0 {
+		t.Error("found, or still remembered")
+	}
+}
+
+func TestHandleStillOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h handles
+		h.init()
+		h.expect(1, scrollOf("d"))
+		time.AfterFunc(3*time.Second, func() { h.settle(1, scrollOf("d"), []given{{"scroll", "live"}}) })
+		began := time.Now()
+		s := Shot{Body: []byte("d")}
+		if !h.substitute(t.Context(), 2, scrollOf("d"), time.Minute, &s) || string(s.Body) != "live" || time.Since(began) != 3*time.Second {
+			t.Errorf("after %v: %s", time.Since(began), s.Body)
+		}
+		h.expect(3, scrollOf("never"))
+		if h.substitute(t.Context(), 4, scrollOf("never"), time.Minute, &s) || time.Since(began) != 63*time.Second {
+			t.Errorf("the wait ended after %v", time.Since(began))
+		}
+		// A page gives the id that it uses: it must not wait for itself.
+		h.expect(5, scrollOf("self"))
+		if h.substitute(t.Context(), 5, scrollOf("self"), time.Minute, &s) || time.Since(began) != 63*time.Second {
+			t.Errorf("waited for itself: %v", time.Since(began))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if h.substitute(ctx, 4, scrollOf("never"), time.Minute, &s) || time.Since(began) != 64*time.Second {
+			t.Errorf("an interrupt was heard after %v", time.Since(began))
+		}
+	})
+}
+
+func TestHandleMemoryIsBounded(t *testing.T) {
+	var h handles
+	h.init()
+	long := strings.Repeat("x", 1<<20)
+	for i := range uint64(100) {
+		id := scrollOf(fmt.Sprint("d", i))
+		h.expect(i, id)
+		h.settle(i, id, []given{{"scroll", long}})
+	}
+	if h.bytes > maxHandleBytes || len(h.known) != maxHandleBytes>>20 {
+		t.Errorf("%d bytes in %d handles", h.bytes, len(h.known))
+	}
+	if h.substitute(t.Context(), 200, scrollOf("d0"), time.Second, &Shot{}) || !h.substitute(t.Context(), 200, scrollOf("d99"), time.Second, &Shot{}) {
+		t.Error("the oldest must go first")
+	}
+}
+
+// scrollServer gives scroll ids, new ones with each page, and knows only its own.
+type scrollServer struct {
+	mu      sync.Mutex
+	live    map[string]bool
+	next    int
+	pages   atomic.Int64
+	unknown atomic.Int64
+}
+
+func (s *scrollServer) handle(ctx *fasthttp.RequestCtx) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var body struct {
+		ID string `json:"scroll_id"`
+	}
+	_ = json.Unmarshal(ctx.PostBody(), &body)
+	ctx.SetContentType("application/json")
+	if strings.HasSuffix(string(ctx.Path()), "/scroll") {
+		if !s.live[body.ID] {
+			s.unknown.Add(1)
+			ctx.SetStatusCode(404)
+			ctx.SetBodyString(`{"error":{"type":"search_context_missing_exception"},"status":404}`)
+			return
+		}
+		delete(s.live, body.ID)
+		s.pages.Add(1)
+	}
+	s.next++
+	id := fmt.Sprintf("live%d==", s.next)
+	s.live[id] = true
+	ctx.SetBodyString(fmt.Sprintf(`{"_scroll_id":%q,"took":1,"timed_out":false,"hits":{"total":{"value":1,"relation":"eq"},"hits":[]}}`, id))
+}
+
+func TestScrollsAreContinued(t *testing.T) {
+	server := scrollServer{live: map[string]bool{}}
+	addr := serve(t, server.handle)
+	const scrolls, pages = 20, 10
+	src := &records{n: scrolls*pages + 1, make: func(i int, r *capture.Record) {
+		r.Time, r.Method, r.Status = int64(i)*int64(500*time.Microsecond)+1, "POST", 200
+		// Pages of one scroll come over different connections, and follow each
+		// other sooner than the target may answer.
+		r.Conn = uint64(i%7) + 1
+		s, page := i/pages, i%pages
+		digest := func(p int) string { return fmt.Sprintf("digest-%d-%d.", s, p) }
+		if page == 0 {
+			r.Target, r.Body = "/logs/_search?scroll=1m", append(r.Body, `{"size":1}`...)
+		} else {
+			r.Target, r.Body = "/_search/scroll", fmt.Appendf(r.Body, `{"scroll":"1m","scroll_id":"%s"}`, digest(page-1))
+			r.Handles = append(r.Handles, capture.Handle{Kind: "scroll", Dir: "use", ID: digest(page - 1)})
+		}
+		r.BodySize = int64(len(r.Body))
+		r.Handles = append(r.Handles, capture.Handle{Kind: "scroll", Dir: "give", ID: digest(page)})
+		if i == scrolls*pages { // a scroll that began before the capture
+			r.Handles, r.Target = r.Handles[:0], "/_search/scroll"
+			r.Handles = append(r.Handles, capture.Handle{Kind: "scroll", Dir: "use", ID: "before."})
+		}
+	}}
+	for _, speed := range []Speed{1, Max} {
+		server.pages.Store(0)
+		src.i = 0
+		cfg := Default()
+		cfg.Speed = speed
+		s, _ := replayed(t, cfg, src, client(t, addr, nil))
+		if s.Answered != scrolls*pages || s.Refused[RefusedHandle] != 1 || server.unknown.Load() != 0 || server.pages.Load() != scrolls*(pages-1) {
+			t.Errorf("speed %v: %+v; pages %d, unknown %d", speed, s.Counts, server.pages.Load(), server.unknown.Load())
+		}
+	}
+}
+
+func TestAnswerHandles(t *testing.T) {
+	for _, c := range []struct {
+		op   es.Op
+		body string
+		want string
+	}{
+		{es.OpSearch, `{"_scroll_id":"a\u003d","hits":{"hits":[{"_id":"1"}]}}`, "[{scroll a=}]"},
+		{es.OpSearch, `{"pit_id":"p","took":1}`, "[{pit p}]"},
+		{es.OpOpenPIT, `{"id":"p"}`, "[{pit p}]"},
+		{es.OpOpenPIT, `{"pit_id":"p","creation_time":1}`, "[{pit p}]"},
+		{es.OpAsyncSearch, `{"id":"x","is_running":true}`, "[{async x}]"},
+		{es.OpIndex, `{"_index":"i","_id":"auto"}`, "[{id auto}]"},
+		{es.OpGet, `{"_index":"i","_id":"1"}`, "[]"},
+		{es.OpSearch, `{"_scroll_id":7`, "[]"},
+		{es.OpSearch, `<html>`, "[]"},
+	} {
+		if got := fmt.Sprint(answerHandles(c.op, []byte(c.body))); got != c.want {
+			t.Errorf("%v %s: %s, want %s", c.op, c.body, got, c.want)
+		}
+	}
+}
