@@ -155,7 +155,7 @@ func TestClassifyOpenSearchTable(t *testing.T) {
 // that no engine knows either, date math with an unescaped "/" and an API word
 // written twice.
 func TestClassifyRealRequests(t *testing.T) {
-	for _, file := range []string{"search_bodies.ndjson", "bulk_bodies.ndjson", "other_requests.ndjson"} {
+	for _, file := range []string{"search_bodies.ndjson", "bulk_bodies.ndjson", "other_requests.ndjson", "edge_cases.jsonl"} {
 		text, err := os.ReadFile(testenv.Corpus(t, file))
 		if err != nil {
 			t.Fatal(err)
