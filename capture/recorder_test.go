@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -506,6 +507,41 @@ func TestLostGapLineIsToldAgain(t *testing.T) {
 	})
 }
 
+// A fault of ours in the writer costs what it held, not the process.
+func TestWriterPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		out := &memory{fault: func() error {
+			if broken.Load() {
+				panic(secret)
+			}
+			return nil
+		}}
+		f := start(t, Default(), out, nil)
+		for i, bad := range []bool{false, true, false} {
+			broken.Store(bad)
+			for j := range uint64(12) {
+				f.Offer(f.exchange("/i/_search", j))
+			}
+			time.Sleep(500 * time.Millisecond)
+			if want := []State{StateOn, StateFailed, StateOn}[i]; f.State() != want {
+				t.Fatalf("step %d: state %v", i, f.State())
+			}
+			broken.Store(false)
+			time.Sleep(5 * time.Second)
+		}
+		s := f.close(t, 36)
+		if s.Captured != 24 || s.Dropped[DropWriteFailed] != 12 {
+			t.Errorf("%+v", s)
+		}
+		for _, e := range f.logs.All() {
+			if strings.Contains(fmt.Sprint(e.Message, e.ContextMap()), secret) {
+				t.Errorf("logged the value: %v", e)
+			}
+		}
+	})
+}
+
 func TestOpenFailsAtFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &memory{size: 10}
@@ -647,4 +683,46 @@ func TestConfigValidate(t *testing.T) {
 	if _, err := NewRecorder(Default(), Options{}); err == nil {
 		t.Error("started without Open")
 	}
+}
+
+// discard is a Lines that keeps nothing.
+type discard struct{ report Report }
+
+func (d *discard) Append(line []byte, _ int64) error {
+	d.report.Written(segment.Written{Records: 1, Raw: uint64(len(line))})
+	return nil
+}
+func (*discard) Tick(time.Time) error          { return nil }
+func (*discard) Flush() error                  { return nil }
+func (*discard) Rotate() error                 { return nil }
+func (*discard) Reopen(time.Time) error        { return nil }
+func (*discard) Err() error                    { return nil }
+func (*discard) Close(map[string]uint64) error { return nil }
+
+// BenchmarkOffer is what a request costs from Offer to the writer: filter, queue,
+// encoding, counts. Sanitising and the file are not in it.
+func BenchmarkOffer(b *testing.B) {
+	r, err := NewRecorder(Default(), Options{
+		Open:         func(r Report) (Lines, error) { return &discard{r}, nil },
+		NewSanitizer: func() Sanitizer { return &plain{} },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := &Exchange{Method: "POST", Target: "/logs/_search", Body: benchRecord().Body}
+	x.BodySize = int64(len(x.Body))
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		r.Offer(x)
+		if n%256 == 0 {
+			for r.queue.bytes() > r.queue.limit/2 {
+				runtime.Gosched()
+			}
+		}
+	}
+	s, err := r.Close(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(100*float64(s.Captured)/float64(s.Received), "%captured")
 }

@@ -80,17 +80,37 @@ func (s *scribe) run() {
 		select {
 		case c, ok := <-s.rec.full:
 			if !ok {
-				s.finish()
+				s.guard(s.finish)
 				return
 			}
 			s.write(c)
 		case now := <-tick.C:
-			s.tick(now)
+			s.guard(func() { s.tick(now) })
 		case q := <-s.rec.asked:
-			q.answer <- s.ask(q.do)
+			err := errors.New("capture has failed")
+			s.guard(func() { err = s.ask(q.do) })
+			q.answer <- err
 		}
 	}
 }
+
+// guard lets a fault of ours in writing cost the capture and not the process:
+// the writer is given up, what it held is lost, and tick begins another.
+func (s *scribe) guard(do func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.rec.panicked(v)
+			s.lines = nil
+			if left := s.given - s.settled; left > 0 {
+				s.lose(left, DropWriteFailed)
+			}
+			s.fail(StateFailed, errFault)
+		}
+	}()
+	do()
+}
+
+var errFault = errors.New("fault in the writer")
 
 // write writes the lines of a chunk, or counts them as dropped.
 func (s *scribe) write(c *chunk) {
@@ -100,7 +120,7 @@ func (s *scribe) write(c *chunk) {
 			continue
 		}
 		s.seq++
-		s.give(c.line(i, s.seq), c.lines[i].time)
+		s.guard(func() { s.give(c.line(i, s.seq), c.lines[i].time) })
 	}
 	s.rec.queue.charge(-int64(len(c.buf)))
 	c.reset()

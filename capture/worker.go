@@ -1,6 +1,9 @@
 package capture
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const (
 	// linger is how long a worker that was idle waits for more work: a few
@@ -34,6 +37,9 @@ type lineRef struct {
 func (c *chunk) add(r *Record) (n int64) {
 	var room [seqRoom]byte
 	before := len(c.buf)
+	// A body that is JSON grows by about a tenth; growing step by step would leave
+	// several times a large body to the garbage collector.
+	c.buf = slices.Grow(c.buf, seqRoom+512+len(r.Body)+len(r.Body)/8)
 	c.buf = append(c.buf, room[:]...)
 	start := len(c.buf)
 	c.buf = appendRest(c.buf, r)
@@ -121,19 +127,16 @@ func (w *worker) wait() bool {
 // exchange is released, and the bytes that the queue is charged with become
 // those of the line.
 func (w *worker) one(e entry) {
-	t, charge := e.x.Time, -e.weight
-	reason := w.chunk()
+	t := e.x.Time
+	n, reason := int64(0), w.chunk()
 	if reason == "" {
-		reason = w.toRecord(e.x)
+		n, reason = w.encode(e.x)
 	}
 	w.rec.release(e.x)
-	if reason == "" {
-		w.record.Kind = KindRecord
-		n := w.out.add(&w.record)
-		charge += n
+	w.rec.queue.charge(n - e.weight)
+	if cap(w.record.Body) > chunkKeep {
+		w.record.Body = nil // one large request must not cost its size for ever
 	}
-	w.rec.queue.charge(charge)
-	w.trim()
 	if reason != "" {
 		w.rec.counts.drop(one(reason, t))
 		return
@@ -162,13 +165,16 @@ func (w *worker) chunk() (drop string) {
 	}
 }
 
-// toRecord runs the Sanitizer. One that panicked is not trusted any more.
-func (w *worker) toRecord(x *Exchange) (drop string) {
+// encode runs the Sanitizer and appends the line, n bytes long, to the chunk. A
+// Sanitizer that panicked is not trusted any more.
+func (w *worker) encode(x *Exchange) (n int64, drop string) {
+	buf, lines := len(w.out.buf), len(w.out.lines)
 	defer func() {
 		if v := recover(); v != nil {
 			w.rec.panicked(v)
 			w.sanitize, w.record = nil, Record{}
-			drop = DropPanic
+			w.out.buf, w.out.lines = w.out.buf[:buf], w.out.lines[:lines]
+			n, drop = 0, DropPanic
 		}
 	}()
 	if w.sanitize == nil {
@@ -177,15 +183,11 @@ func (w *worker) toRecord(x *Exchange) (drop string) {
 	// A field that the Sanitizer leaves alone must not keep what the request
 	// before had in it.
 	w.record = Record{Header: w.record.Header[:0], Body: w.record.Body[:0], Handles: w.record.Handles[:0]}
-	return w.sanitize.Sanitize(&w.record, x)
-}
-
-// trim gives a large body's buffer back, so that one large request does not cost
-// its size for ever.
-func (w *worker) trim() {
-	if cap(w.record.Body) > chunkKeep {
-		w.record.Body = nil
+	if drop = w.sanitize.Sanitize(&w.record, x); drop != "" {
+		return 0, drop
 	}
+	w.record.Kind = KindRecord
+	return w.out.add(&w.record), ""
 }
 
 // send hands the chunk over. There is always room: all chunks would fit.
