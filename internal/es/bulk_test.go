@@ -136,6 +136,14 @@ func TestBulkReaderExtents(t *testing.T) {
 	})
 }
 
+func TestEndsInNewline(t *testing.T) {
+	for body, want := range map[string]bool{"": false, "\n": true, "{}": false, "{}\n": true, "{}\n ": false} {
+		if EndsInNewline([]byte(body)) != want {
+			t.Errorf("%q: not %v", body, want)
+		}
+	}
+}
+
 func TestBulkReaderLongLine(t *testing.T) {
 	doc := bytes.Repeat([]byte("x"), 100<<20)
 	body := append([]byte("{\"index\":{}}\n\""), doc...)

@@ -267,6 +267,19 @@ func TestTokensAgreeOnCutsAndFlips(t *testing.T) {
 	}
 }
 
+// TestTokensPassOverBlanks tries every number of blanks between tokens.
+func TestTokensPassOverBlanks(t *testing.T) {
+	for n := range 40 {
+		space := strings.Repeat(" ", n)
+		in := strings.Join([]string{"", "{", `"a"`, ":", "[", "1", ",", "{", "}", "]", "}", ""}, "\n"+space)
+		words, _, err := readAll(in)
+		if got := strings.Join(words, " "); err != nil || got != `{ "a" [ 1 { } ] }` {
+			t.Errorf("%d blanks: %s, %v", n, got, err)
+		}
+		agree(t, []byte(in))
+	}
+}
+
 func TestTokensAgreeOnCorpus(t *testing.T) {
 	for _, file := range []string{"search_bodies.ndjson", "other_requests.ndjson", "edge_cases.jsonl"} {
 		text, err := os.ReadFile(testenv.Corpus(t, file))
