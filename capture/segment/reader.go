@@ -87,9 +87,11 @@ type Reader struct {
 	index   uint64 // that its first line must have
 	missing Missing
 	damage  error // the first that was skipped
-	footer  *Footer
 	done    bool  // the footer was reached
 	err     error // for good
+
+	footer   *Footer // once known
+	footerAt int64
 
 	dec    *zstd.Decoder
 	packed []byte
@@ -183,7 +185,7 @@ func (r *Reader) NextBlock() (BlockInfo, []byte, error) {
 		}
 		wanted := h.Last >= r.from && h.First <= r.to
 		if wanted {
-			ok, err := r.load(h)
+			ok, err := r.load(h, true)
 			if err != nil {
 				return BlockInfo{}, nil, err
 			}
@@ -294,41 +296,45 @@ func (r *Reader) tooLong(h blockHeader) error {
 	})
 }
 
-// load reads and unpacks a block into raw. false: it is damaged, and pos is
-// where reading goes on.
-func (r *Reader) load(h blockHeader) (bool, error) { return r.loadAs(h, true) }
-
-// loadAs with unpack false reads a block and only checks its checksum.
-func (r *Reader) loadAs(h blockHeader, unpack bool) (bool, error) {
-	if cap(r.packed) < int(h.PackedLen) {
-		r.packed = make([]byte, h.PackedLen)
-	}
-	r.packed = r.packed[:h.PackedLen]
-	n, err := r.read(r.packed, h.Offset+blockLen)
-	if err != nil {
-		return false, err
-	}
-	why := "cut within a block"
-	switch {
-	case n < len(r.packed):
-	case sum(r.packed) != h.sum:
-		why = "block has a wrong checksum"
-	case unpack:
-		why = r.decode(h)
-	default:
-		why = ""
-	}
-	if why == "" {
-		return true, nil
+// load reads a block and, with unpack, its lines into raw. false: it is damaged,
+// and pos is where reading goes on.
+func (r *Reader) load(h blockHeader, unpack bool) (bool, error) {
+	why, err := r.fetch(h, unpack)
+	if err != nil || why == "" {
+		return err == nil, err
 	}
 	return false, r.bad(h.Offset, h.end(), why)
 }
 
+// fetch is load for a block wherever it is; why says what is wrong with it.
+func (r *Reader) fetch(h blockHeader, unpack bool) (why string, err error) {
+	r.packed = room(r.packed, int(h.PackedLen))[:h.PackedLen]
+	n, err := r.read(r.packed, h.Offset+blockLen)
+	switch {
+	case err != nil:
+		return "", err
+	case n < len(r.packed):
+		return "cut within a block", nil
+	case sum(r.packed) != h.sum:
+		return "block has a wrong checksum", nil
+	case unpack:
+		return r.decode(h), nil
+	}
+	return "", nil
+}
+
+// room gives b, or something larger, with room for n bytes. It gives a little
+// more than asked for, since blocks of a file differ by a line.
+func room(b []byte, n int) []byte {
+	if cap(b) < n {
+		b = make([]byte, 0, n+n/16)
+	}
+	return b[:0]
+}
+
 // decode unpacks packed into raw and checks it against the header.
 func (r *Reader) decode(h blockHeader) (why string) {
-	if cap(r.raw) < int(h.RawLen) {
-		r.raw = make([]byte, 0, h.RawLen)
-	}
+	r.raw = room(r.raw, int(h.RawLen))
 	raw, err := r.dec.DecodeAll(r.packed, r.raw[:0:h.RawLen])
 	if err != nil || len(raw) != int(h.RawLen) {
 		return "block does not unpack"
@@ -336,7 +342,7 @@ func (r *Reader) decode(h blockHeader) (why string) {
 	if raw[len(raw)-1] != '\n' || bytes.Count(raw, []byte{'\n'}) != int(h.Records) {
 		return "block has a wrong number of lines"
 	}
-	r.raw = raw
+	r.raw = r.raw[:len(raw)]
 	return ""
 }
 

@@ -3,6 +3,7 @@ package segment
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -109,7 +110,7 @@ func (r *Reader) resync(from int64) (int64, error) {
 	for at := from; at < r.size; {
 		n, err := r.in.ReadAt(buf[:min(int64(len(buf)), r.size-at)], at)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return -1, err
+			return -1, fmt.Errorf("segment %s: offset %d: %w", r.path, at, err)
 		}
 		for i := 0; ; i++ {
 			step := bytes.Index(buf[i:n], magic)
@@ -168,7 +169,7 @@ func (r *Reader) atFooter(b []byte) (why string, err error) {
 		return "", r.fail(&CorruptError{Path: r.path, Offset: r.pos, Why: "blocks are missing"})
 	}
 	r.missing.Records += f.next() - r.index
-	r.footer, r.done = f, true
+	r.footer, r.footerAt, r.done = f, r.pos, true
 	r.pos, r.index = r.pos+n, f.next()
 	return "", r.behindFooter()
 }

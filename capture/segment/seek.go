@@ -10,7 +10,7 @@ import (
 // Footer gives the file's footer, wherever reading is; nil while there is none.
 func (r *Reader) Footer() *Footer {
 	if r.footer == nil && r.begin() == nil {
-		r.footer, _ = r.tail()
+		r.footer, r.footerAt = r.tail()
 	}
 	return r.footer
 }
@@ -33,22 +33,21 @@ func (r *Reader) SetRange(from, to int64) error {
 		return err
 	}
 	r.pos, r.seq, r.index = r.first, 0, 0
-	if f, at := r.tail(); f != nil {
-		r.jump(f, at)
+	if f := r.Footer(); f != nil {
+		r.jump(f)
 	}
 	return nil
 }
 
-// jump goes to the first block within the range, or to the footer, which is at
-// offset at.
-func (r *Reader) jump(f *Footer, at int64) {
+// jump goes to the first block within the range, or to the footer.
+func (r *Reader) jump(f *Footer) {
 	i := slices.IndexFunc(f.Blocks, func(b BlockInfo) bool { return b.Last >= r.from && b.First <= r.to })
 	switch {
 	case i == 0: // from the front, so that what is wrong there is seen
 	case i > 0:
 		r.pos, r.seq, r.index = f.Blocks[i].Offset, f.Blocks[i].Seq, f.Blocks[i].Index
 	default:
-		r.pos, r.index = at, f.next()
+		r.pos, r.index = r.footerAt, f.next()
 	}
 }
 
@@ -73,6 +72,34 @@ func (r *Reader) Index() ([]BlockInfo, error) {
 		c.pass(h)
 		blocks = append(blocks, h.BlockInfo)
 	}
+}
+
+// ReadBlock gives the lines, each with its newline, of a block that Index or
+// Footer told of, wherever reading is and without moving it, valid until the
+// next call of any method. Damage is a *CorruptError, whatever the policy, and
+// does not end reading; what was left of the block before is passed over.
+func (r *Reader) ReadBlock(b BlockInfo) ([]byte, error) {
+	r.rest = nil
+	c := *r
+	c.pos, c.seq, c.index, c.err, c.done, c.policy = b.Offset, b.Seq, b.Index, nil, false, Fail
+	h, why, err := c.part()
+	if err == nil && why == "" && h.BlockInfo != b {
+		why = "another block than expected"
+	}
+	if err == nil && why == "" {
+		why, err = c.fetch(h, true)
+	}
+	r.raw, r.packed, r.size = c.raw, c.packed, c.size
+	switch {
+	case errors.Is(err, io.EOF):
+		why = "another block than expected"
+	case err != nil:
+		return nil, err
+	}
+	if why != "" {
+		return nil, &CorruptError{Path: r.path, Offset: b.Offset, Why: why}
+	}
+	return r.raw, nil
 }
 
 func ignoreEOF(err error) error {

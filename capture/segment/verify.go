@@ -96,7 +96,7 @@ func (r *Reader) nextWhole(unpack bool) (blockHeader, error) {
 		if err != nil {
 			return h, err
 		}
-		ok, err := r.loadAs(h, unpack)
+		ok, err := r.load(h, unpack)
 		if err != nil {
 			return h, err
 		}
