@@ -21,7 +21,7 @@ func (f *Fingerprinter) operators(text []byte) {
 			if c == '\\' {
 				i++
 			}
-			word = i + 1
+			word = i // not i+1: what follows the quote begins no word
 			continue
 		}
 		switch c {

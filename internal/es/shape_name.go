@@ -59,6 +59,11 @@ func (f *Fingerprinter) shorten(start, names int) {
 func appendClass(dst, name []byte) []byte {
 	start := len(dst)
 	for len(name) > 0 {
+		if isUUID(name) {
+			dst = appendStar(dst, start)
+			name = name[36:]
+			continue
+		}
 		n := 0
 		for n < len(name) && !isSeparator(name[n]) {
 			n++
@@ -152,6 +157,20 @@ func isRun(word []byte) bool {
 		}
 	}
 	return len(word) >= 4 && digits == len(word) || len(word) >= 8 && hex == len(word) && digits > 1
+}
+
+// isUUID tells a UUID at the beginning of b (RFC 9562, section 4).
+func isUUID(b []byte) bool {
+	if len(b) < 36 {
+		return false
+	}
+	for i, c := range b[:36] {
+		switch dash := i == 8 || i == 13 || i == 18 || i == 23; {
+		case dash && c != '-', !dash && hexValue(c) < 0:
+			return false
+		}
+	}
+	return true
 }
 
 func allDigits(word []byte) bool {

@@ -105,7 +105,7 @@ func (f *Fingerprinter) msearch(op Op, body []byte) {
 
 func (f *Fingerprinter) msearchItem(op Op, it MsearchItem) {
 	t := &f.tree
-	f.write("{")
+	start := len(f.out)
 	if !blank(it.Header) {
 		if root, why := t.build(it.Header); why == "" {
 			for _, key := range [...]string{"index", "indices"} {
@@ -121,7 +121,12 @@ func (f *Fingerprinter) msearchItem(op Op, it MsearchItem) {
 	} else {
 		t.clear()
 	}
-	f.write(" ")
+	if len(f.out) > start {
+		f.out[start] = '{' // for the space before the index
+		f.write(": ")
+	} else {
+		f.write("{")
+	}
 	switch {
 	case why != "":
 		f.write(why)
@@ -130,8 +135,7 @@ func (f *Fingerprinter) msearchItem(op Op, it MsearchItem) {
 	default:
 		f.searchBody(root, params{})
 	}
-	f.out = bytes.TrimRight(f.out, " ")
-	f.write("}")
+	f.out = append(bytes.TrimRight(f.out, ": "), '}')
 }
 
 // indexList writes an index expression that is a string or a list of them.
