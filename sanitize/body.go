@@ -1,0 +1,188 @@
+package sanitize
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// body appends the form of a decoded request body.
+func (w *Worker) body(dst []byte, op es.Op, body []byte) ([]byte, reason) {
+	if len(body) == 0 {
+		return dst, kept
+	}
+	switch op {
+	case es.OpBulk:
+		return w.bulkBody(dst, body)
+	case es.OpMsearch, es.OpMsearchTemplate:
+		return w.msearchBody(dst, body, w.p.bodies.byOp[op])
+	}
+	if blank(body) {
+		return dst, kept
+	}
+	n, ok := w.p.bodies.byOp[op]
+	if !ok {
+		return dst, dropEndpoint
+	}
+	return w.rewrite(dst, body, n)
+}
+
+func blank(s []byte) bool { return len(bytes.TrimLeft(s, " \t\r\n")) == 0 }
+
+// bulkBody handles a _bulk body line by line: framing, blank lines and a
+// missing last line end stay as they came.
+func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
+	w.bulk.Reset(body)
+	pos := 0
+	for {
+		it, err := w.bulk.Next()
+		if errors.Is(err, io.EOF) {
+			if !blank(body[pos:]) {
+				return dst, dropNDJSON
+			}
+			return append(dst, body[pos:]...), kept
+		}
+		if err != nil || it.Tail != nil {
+			return dst, dropNDJSON
+		}
+		// What stands around the metadata is {"index":…}: the action's word, and
+		// white space.
+		head := body[pos:it.MetaStart]
+		if hasComment(head) {
+			return dst, dropNDJSON
+		}
+		dst = append(dst, head...)
+		var why reason
+		if dst, why = w.rewrite(dst, it.Meta, w.p.bodies.bulkMeta); why != kept {
+			return dst, why
+		}
+		pos = it.MetaStart + len(it.Meta)
+		if it.Op == es.BulkDelete || it.NoDoc {
+			if tail := body[pos:it.End]; hasComment(tail) {
+				return dst, dropNDJSON
+			}
+			dst = append(dst, body[pos:it.End]...)
+			pos = it.End
+			continue
+		}
+		if tail := body[pos:it.DocStart]; hasComment(tail) {
+			return dst, dropNDJSON
+		}
+		dst = append(dst, body[pos:it.DocStart]...)
+		pos = it.DocStart + len(it.Doc)
+		n := w.p.bodies.doc
+		if it.Op == es.BulkUpdate {
+			n = w.p.bodies.update
+		}
+		if !blank(it.Doc) {
+			if dst, why = w.rewrite(dst, it.Doc, n); why != kept {
+				return dst, why
+			}
+		} else {
+			dst = append(dst, it.Doc...)
+		}
+		dst = append(dst, body[pos:it.End]...)
+		pos = it.End
+	}
+}
+
+// hasComment tells a comment in what stands around the objects of a line.
+func hasComment(s []byte) bool { return bytesHas(s, '/') }
+
+// msearchBody handles an _msearch body line by line.
+func (w *Worker) msearchBody(dst, body []byte, search node) ([]byte, reason) {
+	w.msearch.Reset(body)
+	pos := 0
+	for {
+		it, err := w.msearch.Next()
+		if err != nil {
+			if !blank(body[pos:]) {
+				return dst, dropNDJSON
+			}
+			return append(dst, body[pos:]...), kept
+		}
+		if !blank(body[pos:it.Start]) {
+			return dst, dropNDJSON
+		}
+		dst = append(dst, body[pos:it.Start]...)
+		var why reason
+		if dst, why = w.line(dst, it.Header, w.p.bodies.msearchHeader); why != kept {
+			return dst, why
+		}
+		pos = it.Start + len(it.Header)
+		if it.NoBody {
+			dst = append(dst, body[pos:it.End]...)
+			pos = it.End
+			continue
+		}
+		dst = append(dst, body[pos:it.BodyStart]...)
+		if dst, why = w.line(dst, it.Body, search); why != kept {
+			return dst, why
+		}
+		pos = it.BodyStart + len(it.Body)
+		dst = append(dst, body[pos:it.End]...)
+		pos = it.End
+	}
+}
+
+func (w *Worker) line(dst, line []byte, n node) ([]byte, reason) {
+	if blank(line) {
+		return append(dst, line...), kept
+	}
+	return w.rewrite(dst, line, n)
+}
+
+// state appends the digest of an id that the server issued, and notes its use.
+func (w *Worker) state(dst []byte, op es.Op, s []byte) []byte {
+	start := len(dst)
+	dst = w.handles.digest(dst, s)
+	w.uses = append(w.uses, capture.Handle{Kind: handleKind(op), Dir: "use", ID: string(dst[start:])})
+	return dst
+}
+
+// handleKind names what an operation's server-issued id is.
+func handleKind(op es.Op) string {
+	switch op {
+	case es.OpScroll, es.OpClearScroll:
+		return "scroll"
+	case es.OpAsyncSearch, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete:
+		return "async"
+	}
+	return "pit"
+}
+
+// gives notes the handles that an answer issued.
+func (w *Worker) gives(*capture.Record, *capture.Exchange) {}
+
+// plain copies a request as it is, preset off; credentials in headers go all the
+// same, as a capture is no place for them.
+func (w *Worker) plain(rec *capture.Record, x *capture.Exchange) reason {
+	w.reset()
+	target, why := originForm(x.Target)
+	if why != kept {
+		return why
+	}
+	route := es.Classify(x.Method, target)
+	if int64(len(x.Body)) < x.BodySize {
+		return dropBodyTooLarge
+	}
+	body, err := w.dec.Decode(header(x.Header, "Content-Encoding"), x.Body)
+	if err != nil {
+		return dropDecompress
+	}
+	w.op = route.Op
+	rec.Op, rec.Method, rec.Target = route.Op.String(), x.Method, target
+	for _, h := range x.Header {
+		if !secretHeader(h.Name) && !equalFold(h.Name, "Content-Encoding") && !equalFold(h.Name, "Content-Length") {
+			rec.Header = append(rec.Header, h)
+		}
+	}
+	rec.Body = append(rec.Body, body...)
+	rec.Shape = w.shape.Fingerprint(route.Op, route.Index, route.Query, rec.Body).ID
+	w.facts(rec, x)
+	w.answer(rec, x)
+	return kept
+}

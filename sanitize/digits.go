@@ -1,0 +1,211 @@
+package sanitize
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Digit runs are permuted among the runs of their length. Runs of 1 to
+// tableDigits digits use a keyed shuffle held in a table, longer ones FF1.
+// Whether the first digit is zero is kept (for one digit that means that 0 stays
+// 0), so that an integer of a JSON number and the same digits in a string get
+// the same pseudonym, which is again an integer of as many digits.
+const (
+	tableDigits = 5
+	// maxFF1Digits is how long a run FF1 takes with halves that fit in 64 bits.
+	// Longer runs are cut into parts of 19 to 38 digits.
+	maxFF1Digits = 38
+)
+
+// digitTables are the keyed shuffles for the short lengths, read-only after they
+// are made.
+type digitTables [tableDigits + 1][]uint32
+
+func newDigitTables(s *keyStream) *digitTables {
+	var t digitTables
+	for n, size := 1, uint32(10); n <= tableDigits; n, size = n+1, size*10 {
+		t[n] = make([]uint32, size)
+		lead := size / 10 // runs below it begin with 0
+		copy(t[n], s.shuffle(lead))
+		for i, v := range s.shuffle(size - lead) {
+			t[n][lead+uint32(i)] = lead + v
+		}
+	}
+	return &t
+}
+
+// keyStream is an endless stream of numbers made from a key with AES-CTR.
+type keyStream struct {
+	c   cipher.Stream
+	buf [8]byte
+}
+
+func newKeyStream(key []byte) (*keyStream, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return &keyStream{c: cipher.NewCTR(block, make([]byte, aes.BlockSize))}, nil
+}
+
+// below is a number in [0, n) without bias worth naming (64 bits for n < 2^32).
+func (s *keyStream) below(n uint32) uint32 {
+	clear(s.buf[:])
+	s.c.XORKeyStream(s.buf[:], s.buf[:])
+	hi, _ := bits.Mul64(binary.LittleEndian.Uint64(s.buf[:]), uint64(n))
+	return uint32(hi)
+}
+
+// shuffle is a permutation of 0 … n-1 (Fisher–Yates).
+func (s *keyStream) shuffle(n uint32) []uint32 {
+	p := make([]uint32, n)
+	for i := range p {
+		p[i] = uint32(i)
+	}
+	for i := n; i > 1; i-- {
+		j := s.below(i)
+		p[i-1], p[j] = p[j], p[i-1]
+	}
+	return p
+}
+
+// permute appends the pseudonym of a run of ASCII digits.
+func (d *domain) permute(dst, run []byte) []byte {
+	for len(run) > maxFF1Digits {
+		parts := (len(run) + maxFF1Digits - 1) / maxFF1Digits
+		n := (len(run) + parts - 1) / parts
+		dst = d.permute(dst, run[:n])
+		run = run[n:]
+	}
+	if len(run) <= tableDigits {
+		var v uint32
+		for _, c := range run {
+			v = v*10 + uint32(c-'0')
+		}
+		return appendPadded(dst, uint64(d.domainKeys.digits[len(run)][v]), len(run))
+	}
+	start := len(dst)
+	dst = append(dst, run...)
+	out := dst[start:]
+	for zero := run[0] == '0'; ; {
+		d.ff1.encrypt(out)
+		if (out[0] == '0') == zero { // cycle-walking keeps it a permutation
+			return dst
+		}
+	}
+}
+
+// appendPadded appends v in n decimal digits.
+func appendPadded(dst []byte, v uint64, n int) []byte {
+	start := len(dst)
+	for range n {
+		dst = append(dst, '0')
+	}
+	for i := start + n - 1; i >= start; i-- {
+		dst[i] = '0' + byte(v%10)
+		v /= 10
+	}
+	return dst
+}
+
+// ff1 is FF1 of NIST SP 800-38G (algorithm 7, FF1.Encrypt) for radix 10, and
+// for numerals of 2 to 38 digits, whose halves fit in 64 bits. It is for
+// one goroutine; the block cipher may be shared.
+type ff1 struct {
+	block cipher.Block
+	tweak []byte
+
+	p, head, s [aes.BlockSize]byte // scratch: on the stack they would escape
+	q          []byte
+}
+
+// encrypt replaces digits (ASCII) by their encryption.
+func (f *ff1) encrypt(digits []byte) {
+	n := len(digits)
+	u := n / 2
+	v := n - u
+	// b and d of the standard: bytes of the wider half, and of S that is used.
+	b := (bits.Len64(pow10(v)-1) + 7) / 8
+	d := 4*((b+3)/4) + 4
+
+	p := f.p[:]
+	clear(p)
+	p[0], p[1], p[2], p[5], p[6], p[7] = 1, 2, 1, 10, 10, byte(u)
+	binary.BigEndian.PutUint32(p[8:], uint32(n))
+	binary.BigEndian.PutUint32(p[12:], uint32(len(f.tweak)))
+	f.block.Encrypt(f.head[:], p)
+
+	// Q = tweak, zeros up to a whole number of blocks, round number, half.
+	q := append(f.q[:0], f.tweak...)
+	for (len(q)+b+1)%aes.BlockSize != 0 {
+		q = append(q, 0)
+	}
+	round := len(q)
+	for range b + 1 {
+		q = append(q, 0)
+	}
+	f.q = q
+
+	left, right := parseDigits(digits[:u]), parseDigits(digits[u:])
+	for i := range 10 {
+		q[round] = byte(i)
+		for j, x := len(q)-1, right; j > round; j-- {
+			q[j] = byte(x)
+			x >>= 8
+		}
+		s := f.s[:]
+		copy(s, f.head[:])
+		for j := 0; j < len(q); j += aes.BlockSize {
+			for k := range s {
+				s[k] ^= q[j+k]
+			}
+			f.block.Encrypt(s, s)
+		}
+		m := u
+		if i%2 == 1 {
+			m = v
+		}
+		left, right = right, addMod(left, s[:d], pow10(m))
+	}
+	putDigits(digits[:u], left)
+	putDigits(digits[u:], right)
+}
+
+// addMod is a + y mod m, where y is a big-endian number of at most 16 bytes and
+// a < m.
+func addMod(a uint64, y []byte, m uint64) uint64 {
+	var wide [16]byte
+	copy(wide[16-len(y):], y)
+	hi, lo := binary.BigEndian.Uint64(wide[:8]), binary.BigEndian.Uint64(wide[8:])
+	_, r := bits.Div64(hi%m, lo, m)
+	sum, carry := bits.Add64(a, r, 0)
+	if carry != 0 || sum >= m {
+		sum -= m
+	}
+	return sum
+}
+
+func pow10(n int) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+func parseDigits(s []byte) uint64 {
+	var v uint64
+	for _, c := range s {
+		v = v*10 + uint64(c-'0')
+	}
+	return v
+}
+
+func putDigits(s []byte, v uint64) {
+	for i := len(s) - 1; i >= 0; i-- {
+		s[i] = '0' + byte(v%10)
+		v /= 10
+	}
+}

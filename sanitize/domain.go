@@ -1,0 +1,186 @@
+package sanitize
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+)
+
+// The domains: equal tokens in one domain get equal pseudonyms, in two domains
+// unrelated ones.
+const (
+	domainText    = "text"
+	domainIDs     = "ids"
+	domainIndices = "indices"
+	domainHandles = "handles"
+)
+
+// domainKeys is what is derived once for a domain and shared, read-only, by all
+// workers.
+type domainKeys struct {
+	macKey   []byte
+	ff1Block cipher.Block
+	digits   *digitTables
+	ip       cipher.Block
+	ipPad    [16]byte
+	cjk      cipher.Block
+	single   singleTables
+	shift    int // days that dates move by: whole weeks
+}
+
+func newDomainKeys(k Key, salt []byte, name string) (*domainKeys, error) {
+	d := &domainKeys{}
+	var err error
+	sub := func(primitive string, size int) []byte {
+		var b []byte
+		if err == nil {
+			b, err = k.derive(salt, name, primitive, size)
+		}
+		return b
+	}
+	d.macKey = sub("hmac", 32)
+	ff1Key, permKey, singleKey := sub("ff1", 32), sub("perm", 32), sub("single", 32)
+	ipKey, ipPad, cjkKey, shift := sub("ip", 32), sub("ip-pad", 16), sub("cjk", 32), sub("shift", 8)
+	if err != nil {
+		return nil, err
+	}
+	if d.ff1Block, err = aes.NewCipher(ff1Key); err != nil {
+		return nil, err
+	}
+	if d.ip, err = aes.NewCipher(ipKey); err != nil {
+		return nil, err
+	}
+	if d.cjk, err = aes.NewCipher(cjkKey); err != nil {
+		return nil, err
+	}
+	perm, err := newKeyStream(permKey)
+	if err != nil {
+		return nil, err
+	}
+	single, err := newKeyStream(singleKey)
+	if err != nil {
+		return nil, err
+	}
+	d.digits, d.single = newDigitTables(perm), newSingleTables(single)
+	copy(d.ipPad[:], ipPad)
+	d.shift = -7 * (52 + int(binary.BigEndian.Uint64(shift)%469)) // one to ten years back
+	return d, nil
+}
+
+// domain makes pseudonyms in one domain for one worker.
+type domain struct {
+	*domainKeys
+	style *style
+	mac   hash.Hash
+	ff1   ff1
+	cache *wordCache
+	orig  *runSet // what was replaced, for the post-check; shared by the worker's domains
+
+	sum, low, num []byte // scratch
+	block         [aes.BlockSize]byte
+	vec           []uint16
+}
+
+// style is what a preset says about shapes inside strings.
+type style struct {
+	shiftDates bool // false: dates are kept
+	keepPlaces bool // "lat,lon" and WKT strings are kept
+	keep       map[string]bool
+}
+
+func newDomain(k *domainKeys, s *style, orig *runSet, cacheBits int) *domain {
+	return &domain{
+		domainKeys: k,
+		style:      s,
+		mac:        hmac.New(sha256.New, k.macKey),
+		ff1:        ff1{block: k.ff1Block},
+		cache:      newWordCache(cacheBits),
+		orig:       orig,
+	}
+}
+
+// prf is HMAC-SHA256 of a tag and of b, good until the next call. Tags begin
+// with a zero byte, so that no run of letters equals a tagged input.
+func (d *domain) prf(tag string, b []byte) []byte {
+	d.mac.Reset()
+	if tag != "" {
+		d.num = append(d.num[:0], tag...)
+		d.mac.Write(d.num)
+	}
+	d.mac.Write(b)
+	d.sum = d.mac.Sum(d.sum[:0])
+	return d.sum
+}
+
+// wordLen is the length of a pseudonym, wordAlphabet what it is made of:
+// consonants without a vowel make no word of a language, pass every analyser's
+// tokenizer whole, and no stemmer alters them into each other.
+const (
+	wordLen      = 13
+	wordAlphabet = "bcdfghjkmpqvwxz"
+)
+
+// putWord writes the word that stands for the first 8 bytes of sum, in base 15.
+func putWord(dst *[wordLen]byte, sum []byte) {
+	v := binary.BigEndian.Uint64(sum)
+	for i := range dst {
+		dst[i] = wordAlphabet[v%uint64(len(wordAlphabet))]
+		v /= uint64(len(wordAlphabet))
+	}
+}
+
+// digest appends a keyed digest of b in two words: for handles and for names
+// that would be too long.
+func (d *domain) digest(dst, b []byte) []byte {
+	sum := d.prf("\x00digest\x00", b)
+	var w [wordLen]byte
+	putWord(&w, sum)
+	dst = append(dst, w[:]...)
+	putWord(&w, sum[8:])
+	return append(dst, w[:]...)
+}
+
+// wordCache remembers the words of recent tokens: two-way, a new token takes
+// the place of an older one with the same hash bits. Tokens longer than
+// cacheKey are not remembered.
+type wordCache struct {
+	entries []cacheEntry
+	mask    uint64
+}
+
+const cacheKey = 24
+
+type cacheEntry struct {
+	hash uint64
+	n    uint8
+	keep bool
+	word [wordLen]byte
+	key  [cacheKey]byte
+}
+
+func newWordCache(bits int) *wordCache {
+	return &wordCache{entries: make([]cacheEntry, 1<<bits), mask: 1<<bits - 1}
+}
+
+func (c *wordCache) get(h uint64, key []byte) *cacheEntry {
+	for i := range uint64(2) {
+		e := &c.entries[(h^i)&c.mask]
+		if e.hash == h && int(e.n) == len(key) && string(e.key[:e.n]) == string(key) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (c *wordCache) put(h uint64, key []byte, e cacheEntry) {
+	if len(key) > cacheKey || len(key) == 0 {
+		return
+	}
+	e.hash, e.n = h, uint8(len(key))
+	copy(e.key[:], key)
+	c.entries[(h^1)&c.mask] = c.entries[h&c.mask]
+	c.entries[h&c.mask] = e
+}

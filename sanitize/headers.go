@@ -1,0 +1,137 @@
+package sanitize
+
+import (
+	"strings"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// headerKind says what becomes of a request header.
+type headerKind uint8
+
+const (
+	headerDrop  headerKind = iota // what is not listed
+	headerMedia                   // kept where it is made of media types
+	headerToken                   // kept where it is made of tokens, numbers and separators
+	headerText                    // pseudonym
+	headerKeep                    // kept by the configuration
+)
+
+// headerKinds is the allow list, keyed by lower-case names.
+func headerKinds(keep []string) map[string]headerKind {
+	m := map[string]headerKind{
+		"content-type":          headerMedia,
+		"accept":                headerMedia,
+		"accept-encoding":       headerToken,
+		"elastic-api-version":   headerToken,
+		"x-elastic-client-meta": headerToken,
+		"x-opaque-id":           headerText,
+	}
+	for _, name := range keep {
+		if name = strings.ToLower(name); !secretHeader(name) && m[name] == headerDrop {
+			m[name] = headerKeep
+		}
+	}
+	return m
+}
+
+// secretHeader tells headers that carry credentials or people. No rule keeps
+// them.
+func secretHeader(name string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "cookie", "set-cookie", "from", "referer", "forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip",
+		"es-security-runas-user", "baggage", "host":
+		return true
+	}
+	for _, part := range []string{
+		"auth", "token", "secret", "password", "passwd", "credential", "api-key", "apikey", "api_key", "session",
+		"x-amz-", "x-forwarded", "client-cert", "signature", "jwt", "user",
+	} {
+		if strings.Contains(name, part) && name != "user-agent" {
+			return true
+		}
+	}
+	return false
+}
+
+// header appends the headers that stay.
+func (w *Worker) header(dst, in []capture.Header) []capture.Header {
+	for _, h := range in {
+		switch w.p.headers[strings.ToLower(h.Name)] {
+		case headerMedia:
+			if !mediaHeader(h.Value) {
+				continue
+			}
+		case headerToken:
+			if !tokenHeader(h.Value) {
+				continue
+			}
+		case headerKeep:
+			w.post.keep([]byte(h.Value))
+		case headerText:
+			w.tmp = w.text.text(w.tmp[:0], []byte(h.Value))
+			h.Value = string(w.tmp)
+		default:
+			continue
+		}
+		dst = append(dst, capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)})
+	}
+	return dst
+}
+
+// mediaHeader tells a list of media types with none but known parameters.
+func mediaHeader(v string) bool {
+	for entry := range strings.SplitSeq(v, ",") {
+		name, params, _ := strings.Cut(entry, ";")
+		name = strings.TrimSpace(name)
+		if m := es.ParseMedia(name); m.Kind == es.MediaOther && name != "*/*" && name != "application/*" && name != "text/*" {
+			return false
+		}
+		for p := range strings.SplitSeq(params, ";") {
+			key, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+			switch strings.ToLower(key) {
+			case "", "charset", "compatible-with", "q":
+			default:
+				return false
+			}
+			if len(value) > 16 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// tokenHeader tells short values of names, versions and numbers:
+// "gzip, deflate;q=0.5", "es=8.9.0,go=1.21".
+func tokenHeader(v string) bool {
+	if len(v) > 200 {
+		return false
+	}
+	letters, digits := 0, 0
+	for i := range len(v) {
+		switch c := v[i]; asciiClass(c) {
+		case classLetter:
+			letters++
+			digits = 0
+			if letters > 10 {
+				return false
+			}
+			continue
+		case classDigit:
+			letters = 0
+			if digits++; digits > 8 {
+				return false
+			}
+			continue
+		default:
+			if c >= 0x80 || strings.IndexByte(" ,;=._-*+/", c) < 0 {
+				return false
+			}
+		}
+		letters, digits = 0, 0
+	}
+	return true
+}

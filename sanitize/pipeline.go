@@ -1,0 +1,160 @@
+package sanitize
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// Pipeline holds what all workers of a capture share: the rules, the subkeys,
+// the tables. It is read-only and safe for use by any number of goroutines.
+type Pipeline struct {
+	cfg    Config
+	rules  []fieldRule
+	style  style
+	keyID  string
+	hash   string
+	g      *grammar
+	text   *domainKeys
+	ids    *domainKeys
+	index  *domainKeys
+	handle *domainKeys
+
+	headers    map[string]headerKind
+	params     map[string]prim
+	bodies     bodyNodes
+	vocabulary *runSet
+}
+
+// New builds a Pipeline. salt is the capture's; it is used where pseudonyms are
+// to hold for one capture only (see Config.Scope). Errors name every mistake of
+// the configuration.
+func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("sanitize: %w", err)
+	}
+	cfg = cfg.withPreset()
+	if !key.set {
+		return nil, fmt.Errorf("sanitize: %w", ErrNoKey)
+	}
+	switch {
+	case cfg.Scope == "project", cfg.Scope == "" && !key.ephemeral:
+		salt = nil
+	case len(salt) == 0:
+		return nil, errors.New("sanitize: scope capture needs a capture salt")
+	}
+	p := &Pipeline{cfg: cfg, keyID: key.ID()}
+	var err error
+	if p.hash, err = hashRules(cfg); err != nil {
+		return nil, err
+	}
+	if p.g, err = newGrammar(bodyTables); err != nil {
+		return nil, err
+	}
+	for name, to := range map[string]**domainKeys{
+		domainText: &p.text, domainIDs: &p.ids, domainIndices: &p.index, domainHandles: &p.handle,
+	} {
+		if *to, err = newDomainKeys(key, salt, name); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.IDs.Domain == domainText {
+		p.ids = p.text
+	}
+	p.rules = compileRules(cfg.Fields)
+	p.style = newStyle(cfg)
+	p.headers = headerKinds(cfg.Headers.Keep)
+	p.params = paramKinds(cfg.Params.Keep)
+	p.bodies = newBodyNodes(p.g)
+	p.vocabulary = newVocabulary(p.g)
+	return p, nil
+}
+
+func newStyle(cfg Config) style {
+	s := style{shiftDates: cfg.Dates == "shift", keepPlaces: cfg.Geo == "keep", keep: make(map[string]bool)}
+	for _, w := range stopWords {
+		s.keep[w] = true
+	}
+	for _, w := range cfg.KeepWords {
+		s.keep[string(foldRunes(nil, []byte(w)))] = true
+	}
+	return s
+}
+
+// newVocabulary holds the words of the API, which stand in every record.
+func newVocabulary(g *grammar) *runSet {
+	set := newRunSet(newSeed())
+	p := postcheck{orig: set, kept: set}
+	g.words(func(w string) { p.keep([]byte(w)) })
+	for _, w := range apiWords() {
+		p.keep([]byte(w))
+	}
+	return set
+}
+
+// hashRules names a policy: equal rules, equal hash, 16 hex digits.
+func hashRules(cfg Config) (string, error) {
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return "", fmt.Errorf("sanitize: hash rules: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// KeyID names the key, see Key.ID; "" for preset off, whose records are not
+// pseudonymised.
+func (p *Pipeline) KeyID() string {
+	if p.cfg.Preset == PresetOff {
+		return ""
+	}
+	return p.keyID
+}
+
+// RulesHash names the policy, 16 hex digits.
+func (p *Pipeline) RulesHash() string { return p.hash }
+
+// Preset is the preset's name.
+func (p *Pipeline) Preset() string { return p.cfg.Preset }
+
+// bodyNodes are the kinds of whole bodies.
+type bodyNodes struct {
+	query, doc, bulkMeta, update, msearchHeader, params node
+	byOp                                                map[es.Op]node
+}
+
+func newBodyNodes(g *grammar) bodyNodes {
+	at := func(name string) node { return node{object: g.objects[name]} }
+	return bodyNodes{
+		query: at("query"), doc: node{scalar: pDoc}, bulkMeta: at("bulk_meta"), update: at("update"),
+		msearchHeader: at("msearch_header"), params: at("values"),
+		byOp: map[es.Op]node{
+			es.OpSearch: at("search"), es.OpAsyncSearch: at("search"), es.OpKnnSearch: at("search"),
+			es.OpMsearch: at("search"), es.OpMsearchTemplate: at("template_search"),
+			es.OpSearchTemplate: at("template_search"), es.OpRender: at("template_search"),
+			es.OpCount: at("count"), es.OpValidate: at("count"), es.OpExplain: at("count"),
+			es.OpGet: at("mget_doc"), es.OpExists: at("mget_doc"), es.OpMget: at("mget"),
+			es.OpTermvectors: at("termvectors"), es.OpMtermvectors: at("termvectors"),
+			es.OpTermsEnum: at("terms_enum"), es.OpFieldCaps: at("field_caps"),
+			es.OpRankEval: at("rank_eval"), es.OpSearchShards: at("search_shards"), es.OpGraph: at("graph"),
+			es.OpScroll: at("scroll"), es.OpClearScroll: at("scroll"),
+			es.OpOpenPIT: at("open_pit"), es.OpClosePIT: at("close_pit"),
+			es.OpIndex: {scalar: pDoc}, es.OpCreate: {scalar: pDoc}, es.OpUpdate: at("update"),
+			es.OpUpdateByQuery: at("by_query"), es.OpDeleteByQuery: at("by_query"), es.OpReindex: at("reindex"),
+		},
+	}
+}
+
+// bodiless tells the operations that are captured although no body of theirs is
+// known: a body with one drops the record.
+func bodiless(op es.Op) bool {
+	switch op {
+	case es.OpInfo, es.OpResolve, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete, es.OpListPIT, es.OpDelete, es.OpRefresh:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package sanitize
+
+import (
+	"strings"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// originForm reduces an absolute-form target (RFC 9112, 3.2.2) to its path and
+// query: scheme, credentials, host and a fragment go.
+func originForm(target string) (string, reason) {
+	if i := strings.IndexByte(target, '#'); i >= 0 {
+		target = target[:i]
+	}
+	if strings.HasPrefix(target, "/") {
+		return target, kept
+	}
+	_, rest, ok := strings.Cut(target, "://")
+	if !ok {
+		return "", dropTarget
+	}
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		if rest[i] == '?' {
+			return "/" + rest[i:], kept
+		}
+		return rest[i:], kept
+	}
+	return "/", kept
+}
+
+// target appends the form of a request target.
+func (w *Worker) target(dst []byte, route es.Route) ([]byte, reason) {
+	dst, why := w.pathOf(dst, route)
+	if why != kept || len(route.Query) == 0 {
+		return dst, why
+	}
+	return w.query(append(dst, '?'), route.Op, route.Query)
+}
+
+// pathOf appends the path, segment by segment: the index expression and the id
+// where Classify found them, API words as they are; anything else is dropped.
+func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
+	index, id := route.Index, route.ID
+	for i, seg := range strings.Split(route.Path, "/") {
+		if i > 0 {
+			dst = append(dst, '/')
+		}
+		switch {
+		case seg == "":
+		case index != "" && seg == index:
+			index = ""
+			var why reason
+			if dst, why = w.segment(dst, seg, w.indexExpr); why != kept {
+				return dst, why
+			}
+		case id != "" && seg == id:
+			id = ""
+			var why reason
+			if dst, why = w.segment(dst, seg, w.idOf(route.Op)); why != kept {
+				return dst, why
+			}
+		case apiWord(seg):
+			dst = append(dst, seg...)
+		case legacyType(route.Op) && i > 1:
+			var why reason
+			if dst, why = w.segment(dst, seg, w.chosen); why != kept {
+				return dst, why
+			}
+		default:
+			return dst, dropUnknownPath
+		}
+	}
+	if index != "" || id != "" {
+		return dst, dropUnknownPath
+	}
+	return dst, kept
+}
+
+// idOf is what the id of an operation's path is.
+func (w *Worker) idOf(op es.Op) func(dst, s []byte) []byte {
+	switch op {
+	case es.OpScroll, es.OpClearScroll, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete, es.OpClosePIT:
+		return func(dst, s []byte) []byte { return w.state(dst, op, s) }
+	case es.OpSearchTemplate, es.OpRender, es.OpSearchApplication:
+		return w.chosen
+	}
+	return w.id
+}
+
+// segment appends the form of one path segment, which is percent-encoded.
+func (w *Worker) segment(dst []byte, seg string, f func(dst, s []byte) []byte) ([]byte, reason) {
+	var ok bool
+	if w.raw, ok = es.Unescape(w.raw[:0], seg, false); !ok || looksEscaped(w.raw) {
+		return dst, dropTarget
+	}
+	w.val = f(w.val[:0], w.raw)
+	if string(w.val) == string(w.raw) {
+		return append(dst, seg...), kept // as it came
+	}
+	return appendSegment(dst, w.val), kept
+}
+
+// appendSegment is es.AppendEscaped that leaves the characters of index
+// expressions as clients write them.
+func appendSegment(dst, s []byte) []byte {
+	for i, c := range s {
+		switch c {
+		case '*', ',', ':', '@', '+', '=', '!', '$':
+			dst = append(dst, c)
+		default:
+			dst = es.AppendEscaped(dst, s[i:i+1])
+		}
+	}
+	return dst
+}
+
+// legacyType tells the operations that had a type in their path up to version 7.
+func legacyType(op es.Op) bool {
+	switch op {
+	case es.OpSearch, es.OpMsearch, es.OpCount, es.OpGet, es.OpExists, es.OpMget, es.OpBulk, es.OpIndex, es.OpCreate,
+		es.OpUpdate, es.OpDelete, es.OpExplain, es.OpTermvectors, es.OpMtermvectors, es.OpValidate,
+		es.OpUpdateByQuery, es.OpDeleteByQuery:
+		return true
+	}
+	return false
+}
+
+// apiWord tells the words that stand in paths of operations that are captured.
+func apiWord(seg string) bool {
+	for _, w := range pathWords() {
+		if seg == w {
+			return true
+		}
+	}
+	return false
+}
+
+func pathWords() []string {
+	return []string{
+		"_search", "_doc", "_bulk", "_update", "_create", "_msearch", "_count", "_mget", "_source", "_async_search", "_pit",
+		"_field_caps", "_explain", "_validate", "query", "_termvectors", "_mtermvectors", "_terms_enum", "_rank_eval",
+		"_search_shards", "_knn_search", "_graph", "explore", "_update_by_query", "_delete_by_query", "_refresh", "template",
+		"point_in_time", "scroll", "_all", "status", "_render", "_reindex", "_resolve", "index", "cluster", "_plugins",
+		"_asynchronous_search", "_opendistro", "_rollup_search",
+	}
+}
+
+// apiWords are the words of the API that stand in records besides the names of
+// the tables: path words, parameters, values of options.
+func apiWords() []string {
+	words := append(pathWords(), strings.Fields(paramTable)...)
+	return append(words, strings.Fields(`
+ best_fields most_fields cross_fields phrase phrase_prefix bool_prefix true false asc desc multiply replace
+ strict_date_optional_time epoch_millis epoch_second strict_date_optional_time_nanos date_time basic_date yyyy standard
+ simple whitespace keyword english painless expression mustache quarter minute second month index create update delete
+ plain fvh unified styled simple sentence content_type accept application json ndjson elasticsearch compatible opensearch
+ charset identity deflate Content-Type Accept-Encoding Elastic-Api-Version X-Opaque-Id X-Elastic-Client-Meta
+ intersects within contains disjoint kilometers meters miles linear total average search term_freq skip insert_zeros
+ breadth_first depth_first global_ordinals constant_score scoring_boolean dfs_query_then_fetch query_then_fetch wait_for
+ closed hidden internal external external_gte proceed abort always missing popular string point polygon envelope circle
+ multipolygon linestring geometrycollection relation orientation coordinates properties geometries radius holt_winters
+ strict coerce ignore_malformed memory indexed boolean double float integer object composite lookup geo_point`)...)
+}

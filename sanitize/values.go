@@ -1,0 +1,371 @@
+package sanitize
+
+import (
+	"bytes"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// stringAt handles a string at a position.
+func (r *rewriter) stringAt(k es.Token, p prim) reason {
+	s, why := r.textOf(k, &r.str)
+	if why != kept {
+		return why
+	}
+	if r.template && bytes.Contains(s, []byte("{{")) {
+		return dropTemplate
+	}
+	switch p {
+	case pNone:
+		return dropShape
+	case pS, pMatchType, pFuzziness, pOrder:
+		return r.option(k, s, p)
+	case pF, pSort:
+		if p == pSort {
+			r.sorted(s)
+		}
+		r.field1(k, s)
+	case pN:
+		r.put(k, s, r.chosen)
+	case pPath:
+		r.put(k, s, r.namePath)
+	case pID:
+		r.put(k, s, r.id)
+	case pIX:
+		r.put(k, s, r.indexExpr)
+	case pState:
+		r.put(k, s, func(dst, s []byte) []byte { return r.state(dst, r.op, s) })
+	case pScript:
+		return r.script(k, s)
+	case pTemplate:
+		return dropTemplate
+	case pVector, pImage:
+		return r.vectorText(k, s)
+	case pGeo:
+		return r.place(k, s)
+	case pSecret:
+		return dropSecret
+	case pTag:
+		return r.tag(k, s)
+	case pWrapper:
+		return r.wrapper(k, s)
+	case pExt:
+		r.replace(k)
+		r.out = append(r.out, "null"...)
+		r.note(approx, "ext")
+	case pDoc:
+		return r.valueString(k, s)
+	default:
+		return r.valueAt(k, s, p)
+	}
+	return kept
+}
+
+// field1 writes a string that names a field, or several.
+func (r *rewriter) field1(k es.Token, s []byte) {
+	if bytesHas(s, ',') {
+		r.put(k, s, r.fieldList)
+		return
+	}
+	r.put(k, s, r.Worker.field)
+}
+
+// valueAt handles a string that holds what users type or store.
+func (r *rewriter) valueAt(k es.Token, s []byte, p prim) reason {
+	if special := r.specialField(); special != nil && p != pBound {
+		r.put(k, s, special)
+		return kept
+	}
+	if act := r.actionFor(r.path); act != actTokens {
+		return r.act(k, s, act)
+	}
+	switch p {
+	case pLucene:
+		return r.lucene(k, s)
+	case pSimple:
+		return r.simpleQuery(k, s)
+	case pWildcard:
+		return r.wildcard(k, s)
+	case pRegexp, pInclude:
+		return r.regexp(k, s)
+	case pPrefix:
+		if !r.endsDelimited(s) {
+			r.note(broken, "prefix")
+		}
+	case pLast:
+		if !r.endsDelimited(s) {
+			r.note(broken, "prefix")
+		}
+	case pFuzzy:
+		r.note(broken, "fuzzy")
+	case pSuggest:
+		r.note(broken, "suggest")
+	case pLike:
+		r.note(approx, "more_like_this")
+	case pCursor:
+		r.note(broken, "search_after")
+	case pBound:
+		return r.bound(k, s)
+	case pOrigin:
+		return r.origin(k, s)
+	case pMissing:
+		if string(s) == "_first" || string(s) == "_last" {
+			return kept
+		}
+	case pTerm:
+		if r.numericText(s) {
+			r.note(broken, "number_as_string")
+		}
+	case pT:
+		if r.numericText(s) {
+			r.note(approx, "number_as_string")
+		}
+	}
+	r.put(k, s, r.Worker.text.text)
+	return kept
+}
+
+// valueString handles a string of a document.
+func (r *rewriter) valueString(k es.Token, s []byte) reason {
+	if act := r.actionFor(r.path); act != actTokens {
+		return r.act(k, s, act)
+	}
+	r.put(k, s, r.Worker.text.text)
+	return kept
+}
+
+// specialField gives the form of values of the metadata fields.
+func (r *rewriter) specialField() func(dst, s []byte) []byte {
+	if r.inDoc || len(r.path) < 3 || r.path[0] != '_' {
+		return nil
+	}
+	switch string(r.path) {
+	case "_id", "_routing", "_parent":
+		return r.id
+	case "_index":
+		return r.indexExpr
+	case "_type":
+		return r.chosen
+	}
+	return nil
+}
+
+// act applies the action of a field rule to a string.
+func (r *rewriter) act(k es.Token, s []byte, a action) reason {
+	switch a {
+	case actKeep:
+		r.post.keep(s)
+		r.keepText(k, s)
+	case actMask:
+		r.replace(k)
+		r.out = append(r.out, `"mmmmm"`...)
+		if !r.inDoc {
+			r.note(broken, "masked_field")
+		}
+	case actDrop:
+		r.replace(k)
+		r.out = append(r.out, "null"...)
+		if !r.inDoc {
+			r.out = append(r.out[:len(r.out)-4], `"mmmmm"`...)
+			r.note(broken, "dropped_field")
+		}
+	}
+	return kept
+}
+
+// numericText tells a string that a numeric field would take as a number while
+// the documents' numbers are kept: its digits are permuted, so the two part.
+func (r *rewriter) numericText(s []byte) bool {
+	if len(s) == 0 || len(s) > 20 || !isNumber(s) {
+		return false
+	}
+	return !(r.p.cfg.Numbers == "fpe" && len(s) > tableDigits && !bytesHas(s, '.'))
+}
+
+// endsDelimited tells that a prefix ends where a run ends.
+func (r *rewriter) endsDelimited(s []byte) bool {
+	return len(s) == 0 || !inRun(s, len(s)-1)
+}
+
+// option handles an option's value, which must look like one.
+func (r *rewriter) option(k es.Token, s []byte, p prim) reason {
+	if !optionLike(s) {
+		return dropStructural
+	}
+	switch {
+	case p == pFuzziness && string(s) != "0":
+		r.note(broken, "fuzzy")
+	case p == pMatchType && (string(s) == "phrase_prefix" || string(s) == "bool_prefix"):
+		r.note(broken, "prefix")
+	}
+	r.keepText(k, s)
+	return kept
+}
+
+// optionLike tells what option values are made of: names, numbers with units,
+// format patterns, percentages. What holds an @, a long run of digits, quotes
+// of prose or any letter beyond ASCII is none.
+func optionLike(s []byte) bool {
+	if len(s) > 256 {
+		return false
+	}
+	digits := 0
+	for _, c := range s {
+		switch {
+		case c >= '0' && c <= '9':
+			if digits++; digits >= 8 {
+				return false
+			}
+			continue
+		case c == '@', c >= 0x80, c < 0x20 && c != '\n' && c != '\t':
+			return false
+		}
+		digits = 0
+	}
+	return bytes.Count(s, []byte{' '}) <= 6
+}
+
+// boolAt handles true and false, which stay wherever a scalar may stand.
+func (r *rewriter) boolAt(p prim) reason {
+	switch p {
+	case pNone:
+		return dropShape
+	case pSecret:
+		return dropSecret
+	}
+	return kept
+}
+
+// numberAt handles a number at a position.
+func (r *rewriter) numberAt(k es.Token, p prim) reason {
+	switch p {
+	case pNone:
+		return dropShape
+	case pS, pMatchType, pOrder, pVector, pMissing:
+		if p == pVector {
+			return r.oneOfVector()
+		}
+		if k.End-k.Start <= 10 { // an option; longer ones are values
+			return kept
+		}
+	case pFuzziness:
+		if string(r.t.Raw(k)) != "0" {
+			r.note(broken, "fuzzy")
+		}
+		return kept
+	case pID:
+		return r.idNumber(k)
+	case pGeo:
+		return r.coarse(k)
+	case pSecret, pState, pTemplate, pScript, pTag, pWrapper, pImage:
+		return dropShape
+	}
+	if r.specialField() != nil {
+		return r.idNumber(k)
+	}
+	r.valueNumber(k, p)
+	return kept
+}
+
+// idNumber handles an id given as a number: the engines take its text.
+func (r *rewriter) idNumber(k es.Token) reason {
+	raw := r.t.Raw(k)
+	if r.p.cfg.IDs.Action == "keep" {
+		r.post.keep(raw)
+		return kept
+	}
+	r.replace(k)
+	if len(raw) > 0 && raw[0] != '-' && digitsAt(raw, 0, len(raw)) {
+		r.out = r.id(r.out, raw)
+		return kept
+	}
+	r.tmp = r.id(r.tmp[:0], raw)
+	r.out = es.AppendQuoted(r.out, r.tmp)
+	return kept
+}
+
+// primObject handles an object that has just been opened where the tables know
+// a scalar only.
+func (r *rewriter) primObject(p prim) reason {
+	switch p {
+	case pDoc:
+		inDoc := r.inDoc
+		r.inDoc, r.path = true, r.path[:0]
+		why := r.doc()
+		r.inDoc = inDoc
+		return why
+	case pV, pTerm, pT, pMissing:
+		// A value that is an object (flattened fields, context values): all of it
+		// is data.
+		return r.doc()
+	case pGeo, pOrigin:
+		return r.geoObject()
+	case pS:
+		return r.optionObject()
+	case pScript:
+		return r.scriptObject()
+	case pTemplate:
+		r.template = true
+		return r.object(r.p.g.objects["search"])
+	case pExt:
+		return r.empty()
+	case pSecret:
+		return dropSecret
+	}
+	return dropShape
+}
+
+// optionObject handles an option that is an object of options.
+func (r *rewriter) optionObject() reason {
+	for {
+		k, why := r.next()
+		if why != kept || k.Kind == es.ObjectEnd {
+			return why
+		}
+		name, why := r.textOf(k, &r.key)
+		if why != kept {
+			return why
+		}
+		if !optionLike(name) {
+			return dropStructural
+		}
+		r.keepText(k, name)
+		if why = r.node(node{scalar: pS}); why != kept {
+			return why
+		}
+	}
+}
+
+// empty replaces the object that has just been opened by {}.
+func (r *rewriter) empty() reason {
+	from := r.t.Offset()
+	r.out = append(r.out, r.in[r.pos:from]...)
+	end, err := r.t.SkipOpen()
+	if err != nil {
+		return jsonReason(err)
+	}
+	if end-from > 1 {
+		r.note(approx, "ext")
+	}
+	r.pos = end - 1
+	return kept
+}
+
+// tag handles a highlighter's tag, which stands around words in answers.
+func (r *rewriter) tag(k es.Token, s []byte) reason {
+	if string(s) == "@kibana-highlighted-field@" || string(s) == "@/kibana-highlighted-field@" || optionLike(s) {
+		r.keepText(k, s)
+		return kept
+	}
+	r.put(k, s, r.Worker.text.text)
+	return kept
+}
+
+// sorted notes that the order of hits follows a field.
+func (r *rewriter) sorted(name []byte) {
+	switch string(name) {
+	case "_score", "_doc", "_shard_doc", "_score:desc", "_doc:asc":
+		return
+	}
+	r.note(approx, "sort")
+}

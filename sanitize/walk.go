@@ -1,0 +1,396 @@
+package sanitize
+
+import (
+	"errors"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// rewriter walks over one JSON text and writes it again: structure, white space
+// and what is kept byte for byte, literals as their position demands. It
+// recurses as deep as the text nests, which MaxDepth bounds.
+type rewriter struct {
+	*Worker
+	t   es.Tokens
+	in  []byte
+	out []byte
+	pos int // in[:pos] is written
+
+	path     []byte // dotted path of the field at hand, as it came
+	inDoc    bool   // values belong to a document, not to a query
+	template bool   // Mustache may stand in strings
+	str, key []byte // scratch: decoded string, decoded name
+}
+
+// rewrite appends the sanitised form of one JSON text to dst.
+func (w *Worker) rewrite(dst, in []byte, n node) ([]byte, reason) {
+	return w.rewriteAs(dst, in, func(r *rewriter) reason { return r.node(n) })
+}
+
+func (w *Worker) rewriteAs(dst, in []byte, walk func(*rewriter) reason) ([]byte, reason) {
+	r := w.borrow()
+	defer w.giveBack(r)
+	mark := len(dst)
+	dst, why := r.run(dst, in, walk)
+	if why == kept && r.t.Comments {
+		// Comments are not copied: they may hold anything.
+		plain, err := stripComments(in, w.p.cfg.MaxDepth)
+		if err != nil {
+			return dst, jsonReason(err)
+		}
+		dst, why = r.run(dst[:mark], plain, walk)
+	}
+	return dst, why
+}
+
+func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, reason) {
+	r.t.MaxDepth = r.p.cfg.MaxDepth
+	r.t.Reset(in)
+	r.in, r.out, r.pos = in, dst, 0
+	r.path, r.inDoc, r.template = r.path[:0], false, false
+	why := walk(r)
+	if why == kept {
+		if _, err := r.t.Next(); err != nil { // the end, or more than one value
+			why = jsonReason(err)
+		}
+	}
+	if why == kept && !r.t.Comments {
+		r.out = append(r.out, in[r.pos:]...)
+	}
+	dst = r.out
+	r.in, r.out = nil, nil
+	return dst, why
+}
+
+// jsonReason turns an error of Tokens into a drop reason.
+func jsonReason(err error) reason {
+	switch {
+	case errors.Is(err, es.ErrDepth):
+		return dropDepth
+	case errors.Is(err, es.ErrUTF8):
+		return dropUTF8
+	}
+	return dropJSON
+}
+
+// stripComments copies a JSON text without its comments.
+func stripComments(in []byte, maxDepth int) ([]byte, error) {
+	t := es.Tokens{MaxDepth: maxDepth}
+	t.Reset(in)
+	out := make([]byte, 0, len(in))
+	for pos := 0; ; {
+		k, err := t.Next()
+		if err != nil {
+			return nil, err
+		}
+		out = appendGap(out, in[pos:k.Start])
+		if k.Kind == es.End {
+			return out, nil
+		}
+		out = append(out, in[k.Start:k.End]...)
+		pos = k.End
+	}
+}
+
+// appendGap appends what stands between two tokens, comments left out.
+func appendGap(out, gap []byte) []byte {
+	for i := 0; i < len(gap); i++ {
+		if gap[i] != '/' || i+1 >= len(gap) {
+			out = append(out, gap[i])
+			continue
+		}
+		line := gap[i+1] == '/'
+		for i += 2; i < len(gap); i++ {
+			if line && gap[i] == '\n' {
+				out = append(out, '\n')
+				break
+			}
+			if !line && gap[i] == '/' && gap[i-1] == '*' {
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (r *rewriter) next() (es.Token, reason) {
+	k, err := r.t.Next()
+	if err != nil {
+		return k, jsonReason(err)
+	}
+	return k, kept
+}
+
+// replace leaves a gap for a token: what is appended to out next stands for it.
+func (r *rewriter) replace(k es.Token) {
+	r.out = append(r.out, r.in[r.pos:k.Start]...)
+	r.pos = k.End
+}
+
+// text is the decoded text of a Key or String token, good until the next call
+// with the same scratch.
+func (r *rewriter) textOf(k es.Token, scratch *[]byte) ([]byte, reason) {
+	if !k.Escaped {
+		return r.in[k.Start+1 : k.End-1], kept
+	}
+	s, ok := es.Unquote((*scratch)[:0], r.in[k.Start:k.End])
+	*scratch = s
+	if !ok {
+		return nil, dropUTF8
+	}
+	return s, kept
+}
+
+// keepText leaves a string or name as it is, but for escapes, which could hide
+// it from the post-check.
+func (r *rewriter) keepText(k es.Token, text []byte) {
+	if k.Escaped {
+		r.replace(k)
+		r.out = es.AppendQuoted(r.out, text)
+	}
+}
+
+// put replaces a string by what f appends for its text.
+func (r *rewriter) put(k es.Token, text []byte, f func(dst, s []byte) []byte) {
+	r.replace(k)
+	if !k.Escaped { // separators are copied and nothing else needs an escape
+		r.out = append(r.out, '"')
+		r.out = f(r.out, text)
+		r.out = append(r.out, '"')
+		return
+	}
+	r.tmp = f(r.tmp[:0], text)
+	r.out = es.AppendQuoted(r.out, r.tmp)
+}
+
+// node handles the value that comes next.
+func (r *rewriter) node(n node) reason {
+	k, why := r.next()
+	if why != kept {
+		return why
+	}
+	return r.value(k, n)
+}
+
+// value handles the value that k begins.
+func (r *rewriter) value(k es.Token, n node) reason {
+	switch k.Kind {
+	case es.ObjectStart:
+		if n.object != nil {
+			return r.object(n.object)
+		}
+		return r.primObject(n.scalar)
+	case es.ArrayStart:
+		return r.array(n)
+	case es.String:
+		return r.stringAt(k, n.scalar)
+	case es.Number:
+		return r.numberAt(k, n.scalar)
+	case es.True, es.False:
+		return r.boolAt(n.scalar)
+	case es.Null:
+		return kept
+	}
+	return dropJSON
+}
+
+func (r *rewriter) array(n node) reason {
+	switch n.scalar {
+	case pVector:
+		return r.vector()
+	case pGeo:
+		return r.geo()
+	}
+	if n.elem != nil {
+		n = *n.elem
+	}
+	for {
+		k, why := r.next()
+		if why != kept {
+			return why
+		}
+		if k.Kind == es.ArrayEnd {
+			return kept
+		}
+		if why = r.value(k, n); why != kept {
+			return why
+		}
+	}
+}
+
+// object handles the members of an object that is open.
+func (r *rewriter) object(o *object) reason {
+	depth := len(r.path)
+	if o.hasField {
+		if why := r.peekField(); why != kept {
+			return why
+		}
+	}
+	for {
+		k, why := r.next()
+		if why != kept {
+			return why
+		}
+		if k.Kind == es.ObjectEnd {
+			break
+		}
+		name, why := r.textOf(k, &r.key)
+		if why != kept {
+			return why
+		}
+		n, listed := o.keys[string(name)]
+		if listed {
+			r.keepText(k, name)
+		} else {
+			if n, why = r.otherMember(o, k, name); why != kept {
+				return why
+			}
+		}
+		if why = r.node(n); why != kept {
+			return why
+		}
+	}
+	if o.hasField || o.otherName == nameField {
+		r.path = r.path[:min(depth, len(r.path))]
+	}
+	return kept
+}
+
+// otherMember handles the name of a member that the tables do not list.
+func (r *rewriter) otherMember(o *object, k es.Token, name []byte) (node, reason) {
+	switch o.otherName {
+	case nameNone:
+		return node{}, o.unknown
+	case nameField, nameSort:
+		if o.otherName == nameSort {
+			r.sorted(name)
+		}
+		r.path = append(r.path[:0], name...)
+		r.putField(k, name)
+	case nameChosen:
+		r.put(k, name, r.chosen)
+	case namePath:
+		if string(name) == "_key" || string(name) == "_term" {
+			r.note(approx, "order_by_key")
+		}
+		r.put(k, name, r.namePath)
+	case nameIndex:
+		r.put(k, name, r.indexExpr)
+	case nameToken:
+		r.put(k, name, r.Worker.text.text)
+	case nameOption:
+		if !optionLike(name) {
+			return node{}, dropStructural
+		}
+		r.keepText(k, name)
+	}
+	return o.other, kept
+}
+
+// putField writes the name of a field.
+func (r *rewriter) putField(k es.Token, name []byte) {
+	if r.fieldStays(name) {
+		r.post.keep(name)
+		r.keepText(k, name)
+		return
+	}
+	if !r.inDoc && bytesHas(name, '.') {
+		// The document may have the same name in two objects, only one of which
+		// looks personal by itself.
+		r.note(broken, "field_name")
+	}
+	r.put(k, name, r.Worker.text.text)
+}
+
+// peekField looks for the member "field" of an object that was just opened, so
+// that rules for that field hold for values that stand before it.
+func (r *rewriter) peekField() reason {
+	r.path = r.path[:0]
+	if len(r.p.rules) == 0 {
+		return kept
+	}
+	saved := r.t
+	defer func() { r.t = saved }()
+	// A second reader goes on behind the brace: it sees the members alone.
+	var t es.Tokens
+	t.MaxDepth = r.p.cfg.MaxDepth
+	t.Reset(append([]byte{'{'}, r.in[r.t.Offset():]...))
+	if _, err := t.Next(); err != nil {
+		return kept
+	}
+	for {
+		k, err := t.Next()
+		if err != nil || k.Kind != es.Key {
+			return kept // the walk itself reports what is wrong
+		}
+		isField := string(t.Raw(k)) == `"field"`
+		v, err := t.Next()
+		if err != nil {
+			return kept
+		}
+		if isField && v.Kind == es.String {
+			raw := t.Raw(v)
+			r.path = append(r.path, raw[1:len(raw)-1]...)
+			return kept
+		}
+		if v.Kind == es.ObjectStart || v.Kind == es.ArrayStart {
+			if _, err := t.SkipOpen(); err != nil {
+				return kept
+			}
+		}
+	}
+}
+
+// doc handles the members of an object of a document: every leaf is a value,
+// every name a field.
+func (r *rewriter) doc() reason {
+	depth := len(r.path)
+	for {
+		k, why := r.next()
+		if why != kept {
+			return why
+		}
+		if k.Kind == es.ObjectEnd {
+			return kept
+		}
+		name, why := r.textOf(k, &r.key)
+		if why != kept {
+			return why
+		}
+		if len(r.p.rules) > 0 {
+			if depth > 0 {
+				r.path = append(r.path, '.')
+			}
+			r.path = append(r.path, name...)
+		}
+		r.putField(k, name)
+		if k, why = r.next(); why != kept {
+			return why
+		}
+		if why = r.docValue(k); why != kept {
+			return why
+		}
+		r.path = r.path[:depth]
+	}
+}
+
+func (r *rewriter) docValue(k es.Token) reason {
+	switch k.Kind {
+	case es.ObjectStart:
+		return r.doc()
+	case es.ArrayStart:
+		for {
+			k, why := r.next()
+			if why != kept {
+				return why
+			}
+			if k.Kind == es.ArrayEnd {
+				return kept
+			}
+			if why = r.docValue(k); why != kept {
+				return why
+			}
+		}
+	}
+	return r.value(k, node{scalar: pV})
+}

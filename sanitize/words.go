@@ -1,0 +1,297 @@
+package sanitize
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// runeClass says what kind of run a character belongs to.
+type runeClass uint8
+
+const (
+	classSep    runeClass = iota // kept byte for byte
+	classLetter                  // letters and marks, but for the next class
+	classDigit
+	classCJK // Han, Kana, Hangul
+)
+
+// asciiClass is classOf for ASCII.
+func asciiClass(c byte) runeClass {
+	switch {
+	case c|0x20 >= 'a' && c|0x20 <= 'z':
+		return classLetter
+	case c >= '0' && c <= '9':
+		return classDigit
+	}
+	return classSep
+}
+
+func classOf(r rune) runeClass {
+	switch {
+	case r < utf8.RuneSelf:
+		return asciiClass(byte(r))
+	case isCJK(r):
+		return classCJK
+	case unicode.Is(unicode.Nd, r):
+		return classDigit
+	case unicode.IsLetter(r), unicode.IsMark(r), unicode.IsNumber(r):
+		return classLetter
+	}
+	return classSep
+}
+
+// stopWords are the 33 English stop words of Lucene, and the JSON literals that
+// stand in strings. They stay, so that analysers that remove them still do.
+var stopWords = []string{
+	"a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
+	"of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was",
+	"will", "with", "true", "false", "null",
+}
+
+// text appends the pseudonym of s, action "tokens": every maximal run of letters
+// becomes a word, digit runs are permuted, runs of Han, Kana and Hangul become
+// runs of the same length, dates, addresses and UUIDs keep their shape, and
+// everything else is copied. It is a function of the domain's key and of s.
+func (d *domain) text(dst, s []byte) []byte {
+	if d.style.keepPlaces && isPlace(s) {
+		return append(dst, s...)
+	}
+	inside := false // the character before i is a letter or a digit
+	for i := 0; i < len(s); {
+		class, n := classAt(s, i)
+		if class == classSep {
+			if s[i] != ':' || inside {
+				dst = append(dst, s[i:i+n]...)
+				i += n
+				inside = false
+				continue
+			}
+		}
+		if !inside {
+			var size int
+			if dst, size = d.shape(dst, s, i); size > 0 {
+				i += size
+				inside = true
+				continue
+			}
+		}
+		end := runEnd(s, i+n, class)
+		switch class {
+		case classLetter:
+			dst = d.letters(dst, s[i:end])
+		case classDigit:
+			dst = d.digitRun(dst, s[i:end])
+		case classCJK:
+			dst = d.cjkRun(dst, s[i:end])
+		default:
+			dst = append(dst, s[i:end]...)
+		}
+		inside = class != classSep
+		i = end
+	}
+	return dst
+}
+
+// classAt is the class and the size of the character at i. A byte that is not
+// UTF-8 is a letter of its own, so that it is replaced.
+func classAt(s []byte, i int) (runeClass, int) {
+	if c := s[i]; c < utf8.RuneSelf {
+		return asciiClass(c), 1
+	}
+	r, n := utf8.DecodeRune(s[i:])
+	if r == utf8.RuneError && n == 1 {
+		return classLetter, 1
+	}
+	return classOf(r), n
+}
+
+// runEnd is where the run of class that goes on at i ends. Separators are runs
+// of one.
+func runEnd(s []byte, i int, class runeClass) int {
+	if class == classSep {
+		return i
+	}
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if asciiClass(c) != class {
+				return i
+			}
+			i++
+			continue
+		}
+		k, n := classAt(s, i)
+		if k != class {
+			return i
+		}
+		i += n
+	}
+	return i
+}
+
+// letters appends the word for a run of letters, in the run's case pattern:
+// lower, UPPER, Title, or mixed, in which the word's letters copy the case of
+// the run's letter at the same place (a run of more than 13 letters: a pattern
+// made of its whole pattern).
+func (d *domain) letters(dst, run []byte) []byte {
+	low, h, cs := d.fold(run)
+	e := d.cache.get(h, low)
+	if e == nil {
+		var fresh cacheEntry
+		if d.style.keep[string(low)] {
+			fresh.keep = true
+		} else {
+			putWord(&fresh.word, d.prf("", low))
+		}
+		d.cache.put(h, low, fresh)
+		e = &fresh
+	}
+	if e.keep {
+		return append(dst, run...)
+	}
+	if cs.n >= postLetters {
+		d.orig.add(h)
+	}
+	start := len(dst)
+	dst = append(dst, e.word[:]...)
+	cs.apply(dst[start:])
+	return dst
+}
+
+// caseShape is the case pattern of a run.
+type caseShape struct {
+	n, cased, upper int
+	mask            uint64 // bit i: letter i is upper case, for the first 64
+	first           bool
+}
+
+// fold gives the run in lower case (good until the next call), its hash and its
+// case pattern.
+func (d *domain) fold(run []byte) (low []byte, h uint64, cs caseShape) {
+	low = append(d.low[:0], run...)
+	h = d.orig.seed
+	for i, c := range low {
+		if c >= utf8.RuneSelf {
+			return d.foldWide(run)
+		}
+		if c < 'a' {
+			c |= 0x20
+			low[i] = c
+			cs.upper++
+			cs.mask |= 1 << (uint(i) & 63)
+		}
+		h = hashByte(h, c)
+	}
+	d.low = low
+	cs.n, cs.cased = len(low), len(low)
+	cs.first = cs.mask&1 != 0 && run[0] < 'a'
+	return low, hashEnd(h), cs
+}
+
+func (d *domain) foldWide(run []byte) (low []byte, h uint64, cs caseShape) {
+	low = d.low[:0]
+	for len(run) > 0 {
+		r, n := utf8.DecodeRune(run)
+		if r == utf8.RuneError && n == 1 {
+			low = append(low, run[0])
+		} else {
+			if unicode.IsUpper(r) || unicode.IsTitle(r) {
+				cs.upper++
+				cs.mask |= 1 << (uint(cs.n) & 63)
+				cs.first = cs.first || cs.n == 0
+			}
+			if unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) {
+				cs.cased++
+			}
+			low = utf8.AppendRune(low, unicode.ToLower(r))
+		}
+		cs.n++
+		run = run[n:]
+	}
+	d.low = low
+	h = d.orig.seed
+	for _, c := range low {
+		h = hashByte(h, c)
+	}
+	return low, hashEnd(h), cs
+}
+
+// apply gives word the case pattern.
+func (cs *caseShape) apply(word []byte) {
+	const all = 1<<wordLen - 1
+	var mask uint64
+	switch {
+	case cs.upper == 0:
+		return
+	case cs.upper == cs.cased:
+		mask = all
+	case cs.upper == 1 && cs.first:
+		mask = 1
+	case cs.n <= wordLen:
+		mask = cs.mask
+	default:
+		mask = hashEnd(cs.mask*hashPrime) >> (64 - wordLen)
+		if mask <= 1 || mask == all { // the patterns above
+			mask = 2
+		}
+	}
+	for i := range word {
+		if mask>>uint(i)&1 != 0 {
+			word[i] -= 'a' - 'A'
+		}
+	}
+}
+
+// digitRun appends the permuted run; digits of other scripts keep their script.
+func (d *domain) digitRun(dst, run []byte) []byte {
+	ascii := run
+	if !isASCII(run) {
+		ascii = d.low[:0]
+		for _, r := range string(run) {
+			ascii = append(ascii, '0'+digitValue(r))
+		}
+		d.low = ascii
+	}
+	if len(ascii) >= postDigits {
+		d.orig.add(d.orig.hash(ascii))
+	}
+	start := len(dst)
+	dst = d.permute(dst, ascii)
+	if len(ascii) == len(run) {
+		return dst
+	}
+	plain := bytes.Clone(dst[start:])
+	dst = dst[:start]
+	for _, r := range string(run) {
+		dst = utf8.AppendRune(dst, r-rune(digitValue(r))+rune(plain[0]-'0'))
+		plain = plain[1:]
+	}
+	return dst
+}
+
+// digitValue is the value of a decimal digit: Unicode has them in tens.
+func digitValue(r rune) byte {
+	if r < utf8.RuneSelf {
+		return byte(r - '0')
+	}
+	for _, x := range unicode.Nd.R16 {
+		if r >= rune(x.Lo) && r <= rune(x.Hi) {
+			return byte((r - rune(x.Lo)) % 10)
+		}
+	}
+	for _, x := range unicode.Nd.R32 {
+		if r >= rune(x.Lo) && r <= rune(x.Hi) {
+			return byte((r - rune(x.Lo)) % 10)
+		}
+	}
+	return 0
+}
+
+func isASCII(s []byte) bool {
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,318 @@
+package sanitize
+
+import (
+	"errors"
+	"hash/maphash"
+	"math/bits"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// Worker sanitises for one goroutine. It implements capture.Sanitizer.
+type Worker struct {
+	p       *Pipeline
+	text    *domain
+	ids     *domain
+	index   *domain
+	handles *domain
+	post    postcheck
+	actions map[string]action
+
+	dec     es.Decoder
+	sum     es.Summarizer
+	shape   es.Fingerprinter
+	bulk    es.BulkReader
+	msearch es.MsearchReader
+
+	fid     fidelity
+	uses    []capture.Handle // handles that the request uses
+	op      es.Op
+	nested  []byte // sanitised text that lies encoded in the record
+	wrapped int
+
+	free                            []*rewriter
+	tmp, tmp2, raw, val, low, path2 []byte
+	out                             []byte
+}
+
+var _ capture.Sanitizer = (*Worker)(nil)
+
+// Worker makes a new worker. Workers of one Pipeline give equal pseudonyms.
+func (p *Pipeline) Worker() *Worker {
+	seed := p.vocabulary.seed
+	post := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary}
+	cacheBits := bits.Len(uint(p.cfg.WordCache)) - 1
+	const small = 10
+	w := &Worker{
+		p:       p,
+		post:    post,
+		text:    newDomain(p.text, &p.style, post.orig, cacheBits),
+		ids:     newDomain(p.ids, &p.style, post.orig, max(cacheBits-2, small)),
+		index:   newDomain(p.index, &p.style, post.orig, small),
+		handles: newDomain(p.handle, &p.style, post.orig, small),
+		actions: make(map[string]action),
+	}
+	w.dec.Max = int(p.cfg.MaxBody)
+	return w
+}
+
+// fidelity is what replaying the record can still tell.
+type fidelity struct {
+	level level
+	why   string
+}
+
+type level uint8
+
+const (
+	exact level = iota
+	approx
+	broken
+)
+
+// note lowers the record's fidelity; the first reason of the lowest level stays.
+func (w *Worker) note(l level, why string) {
+	if l > w.fid.level {
+		w.fid = fidelity{l, why}
+	}
+}
+
+// MapID appends what the capture made of a document id, for a replay against a
+// target that holds the original ids.
+func (w *Worker) MapID(dst, id []byte) []byte {
+	if w.p.cfg.Preset == PresetOff {
+		return append(dst, id...)
+	}
+	return w.id(dst, id)
+}
+
+// MapName appends what the capture made of a caller-chosen name, as that of an
+// aggregation.
+func (w *Worker) MapName(dst, name []byte) []byte {
+	if w.p.cfg.Preset == PresetOff {
+		return append(dst, name...)
+	}
+	return w.chosen(dst, name)
+}
+
+// Mapper gives MapID and MapName in the form that es.Summarize takes. It is for
+// the goroutine that uses the Worker.
+func (w *Worker) Mapper() es.Mapper { return es.Mapper{ID: w.MapID, Name: w.MapName} }
+
+// Sanitize makes a Record of an Exchange, or says why none may be stored. The
+// Record aliases nothing of the Exchange; its slices belong to the caller until
+// the next call with the same Record.
+func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string) {
+	defer func() {
+		if recover() != nil { // the value may quote the input: it goes nowhere
+			w.free = nil
+			drop = string(dropPanic)
+		}
+	}()
+	*rec = capture.Record{Header: rec.Header[:0], Body: rec.Body[:0], Handles: rec.Handles[:0]}
+	if w.p.cfg.Preset == PresetOff {
+		return string(w.plain(rec, x))
+	}
+	w.reset()
+	why := w.request(rec, x)
+	if why == kept {
+		w.facts(rec, x)
+		w.answer(rec, x)
+		why = w.check(rec)
+	}
+	return string(why)
+}
+
+func (w *Worker) reset() {
+	w.post.orig.reset()
+	w.post.kept.reset()
+	w.fid = fidelity{}
+	w.uses = w.uses[:0]
+	w.nested = w.nested[:0]
+	w.wrapped = 0
+	w.path2 = w.path2[:0]
+}
+
+// request fills in what was asked.
+func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
+	target, why := originForm(x.Target)
+	if why != kept {
+		return why
+	}
+	route := es.Classify(x.Method, target)
+	if why = w.admit(route, x); why != kept {
+		return why
+	}
+	w.op = route.Op
+	w.out, why = w.target(w.out[:0], route)
+	if why != kept {
+		return why
+	}
+	rec.Op, rec.Method, rec.Target = route.Op.String(), methodName(x.Method), string(w.out)
+	rec.Header = w.header(rec.Header, x.Header)
+	body, why := w.decoded(x)
+	if why != kept {
+		return why
+	}
+	if rec.Body, why = w.body(rec.Body, route.Op, body); why != kept {
+		return why
+	}
+	rec.Handles = append(rec.Handles, w.uses...)
+	made := es.Classify(x.Method, rec.Target)
+	rec.Shape = w.shape.Fingerprint(route.Op, made.Index, made.Query, rec.Body).ID
+	return kept
+}
+
+// methodName is a constant for every method that a known route can have.
+func methodName(m string) string {
+	for _, k := range [...]string{"GET", "POST", "PUT", "DELETE", "HEAD"} {
+		if m == k {
+			return k
+		}
+	}
+	return "OTHER"
+}
+
+// admit says whether an operation's requests are captured at all.
+func (w *Worker) admit(route es.Route, x *capture.Exchange) reason {
+	switch route.Op {
+	case es.OpUnknown:
+		return dropUnknownEndpoint
+	case es.OpSQL, es.OpSQLAsync, es.OpSQLClose, es.OpESQL, es.OpESQLAsync, es.OpEQL, es.OpEQLAsync, es.OpPPL:
+		return dropQueryLanguage
+	}
+	if _, ok := w.p.bodies.byOp[route.Op]; !ok && !bodiless(route.Op) && route.Op != es.OpBulk {
+		return dropEndpoint
+	}
+	if methodName(x.Method) == "OTHER" {
+		return dropEndpoint
+	}
+	if int64(len(x.Body)) < x.BodySize || int64(len(x.Body)) > int64(w.p.cfg.MaxBody) {
+		return dropBodyTooLarge
+	}
+	return kept
+}
+
+// decoded is the body without its Content-Encoding, of a content type that can
+// be read.
+func (w *Worker) decoded(x *capture.Exchange) ([]byte, reason) {
+	if len(x.Body) == 0 {
+		return nil, kept
+	}
+	switch es.ParseMedia(header(x.Header, "Content-Type")).Kind {
+	case es.MediaJSON, es.MediaNDJSON, es.MediaNone:
+	default:
+		return nil, dropContentType
+	}
+	body, err := w.dec.Decode(header(x.Header, "Content-Encoding"), x.Body)
+	switch {
+	case err == nil:
+		return body, kept
+	case errors.Is(err, es.ErrCoding):
+		return nil, dropEncoding
+	case errors.Is(err, es.ErrTooLarge):
+		return nil, dropBodyTooLarge
+	}
+	return nil, dropDecompress
+}
+
+func header(hs []capture.Header, name string) string {
+	for i := range hs {
+		if equalFold(hs[i].Name, name) {
+			return hs[i].Value
+		}
+	}
+	return ""
+}
+
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		x, y := a[i], b[i]
+		if x >= 'A' && x <= 'Z' {
+			x |= 0x20
+		}
+		if y >= 'A' && y <= 'Z' {
+			y |= 0x20
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// facts fills in what is neither the request's nor the answer's text.
+func (w *Worker) facts(rec *capture.Record, x *capture.Exchange) {
+	rec.Time, rec.Conn, rec.Request = x.Time, x.Conn, x.Request
+	rec.BodySize, rec.AnswerSize = x.BodySize, x.AnswerSize
+	rec.Wait, rec.Took = x.Wait/1000, x.Took/1000
+	rec.Status, rec.Err = x.Status, errorClass(x.Err)
+	rec.Fidelity = [...]string{capture.Exact, capture.Approx, capture.Broken}[w.fid.level]
+	rec.FidWhy = w.fid.why
+}
+
+// errorClass lets nothing but a class of errors through.
+func errorClass(s string) string {
+	if len(s) > 32 {
+		return "error"
+	}
+	for i := range len(s) {
+		if c := s[i]; c != '_' && (c < 'a' || c > 'z') {
+			return "error"
+		}
+	}
+	return s
+}
+
+// answer fills in what the answer says: its Summary and the handles that it
+// gave.
+func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
+	if x.Status == 0 {
+		return
+	}
+	if int64(len(x.Answer)) < x.AnswerSize && len(x.Answer) == 0 && x.Method != "HEAD" {
+		rec.Want = &es.Summary{Unreadable: es.UnreadableLarge}
+		return
+	}
+	rec.Want = w.sum.Summarize(w.op, x.Status, x.AnswerType, x.AnswerCoding, x.Answer, w.Mapper())
+	w.gives(rec, x)
+}
+
+// check runs the post-check over the finished record.
+func (w *Worker) check(rec *capture.Record) reason {
+	if !*w.p.cfg.Postcheck {
+		return kept
+	}
+	ok := w.post.clean(w.out) && w.post.clean(rec.Body) && w.post.clean(w.nested)
+	for i := range rec.Header {
+		w.raw = append(append(append(w.raw[:0], rec.Header[i].Name...), ' '), rec.Header[i].Value...)
+		ok = ok && w.post.clean(w.raw)
+	}
+	for i := range rec.Handles {
+		w.raw = append(w.raw[:0], rec.Handles[i].ID...)
+		ok = ok && w.post.clean(w.raw)
+	}
+	if !ok {
+		return dropPostcheck
+	}
+	return kept
+}
+
+// borrow takes a rewriter that is not in use; they nest, as texts do.
+func (w *Worker) borrow() *rewriter {
+	if n := len(w.free); n > 0 {
+		r := w.free[n-1]
+		w.free = w.free[:n-1]
+		return r
+	}
+	return &rewriter{Worker: w}
+}
+
+func (w *Worker) giveBack(r *rewriter) { w.free = append(w.free, r) }
+
+// newSeed is a seed for hashes that live in this process only.
+func newSeed() uint64 { return maphash.Bytes(maphash.MakeSeed(), nil) | 1 }
