@@ -33,6 +33,12 @@ func (d *Decoder) summaryField(name []byte, s *es.Summary) error {
 		return d.optInt("hits", &s.Hits)
 	case "ids":
 		return d.strings("ids", &s.IDs)
+	}
+	return d.summaryParts(name, s)
+}
+
+func (d *Decoder) summaryParts(name []byte, s *es.Summary) error {
+	switch string(name) {
 	case "aggs":
 		return d.aggs(s)
 	case "bulk":

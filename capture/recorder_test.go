@@ -25,6 +25,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// wait lets time pass: the bubble's own, in a test by synctest.
+func wait(d time.Duration) { <-time.After(d) }
+
 // memory is a Lines that keeps what it was given. Blocks are of size lines, or
 // whatever there is at a Tick.
 type memory struct {
@@ -116,7 +119,6 @@ func (m *memory) records() (requests, gaps []Record) {
 
 // plain is a Sanitizer that does what the request's target asks it to.
 type plain struct {
-	made  *atomic.Int32
 	gate  chan struct{}
 	calls int
 }
@@ -333,7 +335,7 @@ func TestStuckWriterCostsOnlyRecords(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		time.Sleep(10 * linger)
+		wait(10 * linger)
 		s := f.Stats()
 		f.balanced(t, s, n)
 		if s.Captured != 0 || s.Dropped[DropQueueFull] == 0 || s.Pending == 0 {
@@ -372,7 +374,7 @@ func TestCloseGivesUpInTime(t *testing.T) {
 				for i := range uint64(50) {
 					f.Offer(f.exchange("/i/_search", i))
 				}
-				time.Sleep(10 * linger)
+				wait(10 * linger)
 				if c.worker { // comes back, but only after Close lost patience
 					time.AfterFunc(1500*time.Millisecond, func() { gate <- struct{}{} })
 				}
@@ -444,7 +446,7 @@ func TestFailuresHealByThemselves(t *testing.T) {
 					for i := range n {
 						f.Offer(f.exchange("/i/_search", i))
 					}
-					time.Sleep(300 * time.Millisecond)
+					wait(300 * time.Millisecond)
 				}
 				offer(5)
 				broken.Store(true)
@@ -453,12 +455,12 @@ func TestFailuresHealByThemselves(t *testing.T) {
 					t.Fatalf("state %v", f.State())
 				}
 				offer(7) // not even queued
-				time.Sleep(10 * time.Second)
+				wait(10 * time.Second)
 				if s := f.Stats(); s.Captured != 5 || s.Dropped[c.reason] != 22 || s.State != c.state || s.Pending != 0 {
 					t.Fatalf("while broken: %+v", s)
 				}
 				broken.Store(false)
-				time.Sleep(lastRetry)
+				wait(lastRetry)
 				if f.State() != StateOn {
 					t.Fatalf("state %v", f.State())
 				}
@@ -496,9 +498,9 @@ func TestLostGapLineIsToldAgain(t *testing.T) {
 		f := start(t, Default(), out, nil)
 		f.Offer(f.exchange("/i/_search?drop=why", 1))
 		broken.Store(true)
-		time.Sleep(1500 * time.Millisecond)
+		wait(1500 * time.Millisecond)
 		broken.Store(false)
-		time.Sleep(5 * time.Second)
+		wait(5 * time.Second)
 		s := f.close(t, 1)
 		_, gaps := out.records()
 		if len(gaps) != 1 || gaps[0].Gap.Count != 1 || s.Dropped["why"] != 1 || len(s.Dropped) != 1 {
@@ -523,12 +525,12 @@ func TestWriterPanics(t *testing.T) {
 			for j := range uint64(12) {
 				f.Offer(f.exchange("/i/_search", j))
 			}
-			time.Sleep(500 * time.Millisecond)
+			wait(500 * time.Millisecond)
 			if want := []State{StateOn, StateFailed, StateOn}[i]; f.State() != want {
 				t.Fatalf("step %d: state %v", i, f.State())
 			}
 			broken.Store(false)
-			time.Sleep(5 * time.Second)
+			wait(5 * time.Second)
 		}
 		s := f.close(t, 36)
 		if s.Captured != 24 || s.Dropped[DropWriteFailed] != 12 {
@@ -565,7 +567,7 @@ func TestOpenFailsAtFirst(t *testing.T) {
 			t.Fatalf("state %v", f.State())
 		}
 		f.Offer(f.exchange("/i/_search", 1))
-		time.Sleep(10 * time.Second)
+		wait(10 * time.Second)
 		if f.State() != StateOn {
 			t.Fatalf("state %v", f.State())
 		}
@@ -598,7 +600,7 @@ func TestGapLinesAreRare(t *testing.T) {
 		f := start(t, Default(), &memory{}, nil)
 		for i := range uint64(500) { // 5 s of losses for two reasons
 			f.Offer(f.exchange([]string{"/i/_search?drop=a", "/i/_search?drop=b"}[i%2], i))
-			time.Sleep(10 * time.Millisecond)
+			wait(10 * time.Millisecond)
 		}
 		f.close(t, 500)
 		if _, gaps := f.out.records(); len(gaps) < 8 || len(gaps) > 14 {

@@ -62,7 +62,7 @@ func TestRecorderToSource(t *testing.T) {
 			x.BodySize = 200
 			f.Offer(x)
 			if i == 150 {
-				time.Sleep(2 * time.Second)
+				wait(2 * time.Second)
 				if err := f.Rotate(context.Background()); err != nil {
 					t.Error(err)
 				}
@@ -125,7 +125,7 @@ func TestKilledAfterFlush(t *testing.T) {
 		for i := range uint64(3) {
 			f.Offer(f.exchange("/i/_search", i))
 		}
-		time.Sleep(segmentConfig(dir).FlushInterval + tickEvery + linger)
+		wait(segmentConfig(dir).FlushInterval + tickEvery + linger)
 		if s := f.Stats(); s.Captured != 3 {
 			t.Errorf("%d captured after the flush interval", s.Captured)
 		}
@@ -175,7 +175,7 @@ func TestDiskLowOnRealFiles(t *testing.T) {
 			for i := range n {
 				f.Offer(f.exchange("/i/_search", i))
 			}
-			time.Sleep(3 * time.Second)
+			wait(3 * time.Second)
 			if f.State() != want {
 				t.Errorf("state %v, want %v", f.State(), want)
 			}
@@ -212,7 +212,7 @@ func TestDirectoryGone(t *testing.T) {
 			for i := range n {
 				f.Offer(f.exchange("/i/_search", i))
 			}
-			time.Sleep(5 * time.Second)
+			wait(5 * time.Second)
 			if f.State() != want {
 				t.Errorf("state %v, want %v", f.State(), want)
 			}
@@ -222,7 +222,7 @@ func TestDirectoryGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 30 { // noticed within a second or so
-			if time.Sleep(tickEvery); f.State() == StateFailed {
+			if wait(tickEvery); f.State() == StateFailed {
 				break
 			}
 		}
@@ -233,7 +233,7 @@ func TestDirectoryGone(t *testing.T) {
 		if err := os.Remove(dir); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(lastRetry)
+		wait(lastRetry)
 		step(2, StateOn)
 		s := f.close(t, 10)
 		got, err := readAll(openAll(t, SourceOptions{}, dir))
