@@ -21,7 +21,7 @@ func bulkWords(body string) (words []string, err error) {
 	r.Reset([]byte(body))
 	for {
 		it, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return words, nil
 		}
 		if err != nil {
@@ -51,8 +51,10 @@ func TestBulkReader(t *testing.T) {
 	}{
 		{"empty", "", nil},
 		{"only blank lines", "\n \n\r\n\t", nil},
-		{"four actions", `{"index":{"_id":"1"}}` + "\n{\"a\":1}\n" + `{"create":{}}` + "\n{}\n" + `{"update":{"_id":"2"}}` + "\n{\"doc\":{}}\n" + `{"delete":{"_id":"3"}}` + "\n",
-			[]string{`1:index {"_id":"1"}|{"a":1}`, `3:create {}|{}`, `5:update {"_id":"2"}|{"doc":{}}`, `7:delete {"_id":"3"}`}},
+		{
+			"four actions", `{"index":{"_id":"1"}}` + "\n{\"a\":1}\n" + `{"create":{}}` + "\n{}\n" + `{"update":{"_id":"2"}}` + "\n{\"doc\":{}}\n" + `{"delete":{"_id":"3"}}` + "\n",
+			[]string{`1:index {"_id":"1"}|{"a":1}`, `3:create {}|{}`, `5:update {"_id":"2"}|{"doc":{}}`, `7:delete {"_id":"3"}`},
+		},
 		{"no final newline", "{\"index\":{}}\n{\"a\":1}", []string{`1:index {}|{"a":1}`}},
 		{"delete without final newline", "{\"delete\":{}}", []string{`1:delete {}`}},
 		{"carriage returns", "{\"index\":{}}\r\n{\"a\":1}\r\n{\"delete\":{}}\r\n", []string{`1:index {}|{"a":1}`, `3:delete {}`}},
@@ -96,7 +98,7 @@ func TestBulkReaderRefuses(t *testing.T) {
 		if !errors.Is(err, ErrBulkAction) || err.Error() != "bulk line 3: malformed bulk action" {
 			t.Errorf("%q: got %v", line, err)
 		}
-		if _, again := r.Next(); again != err {
+		if _, again := r.Next(); !errors.Is(again, err) {
 			t.Errorf("%q: then %v", line, again)
 		}
 	}
@@ -113,7 +115,7 @@ func TestBulkReaderExtents(t *testing.T) {
 		last := 0
 		for {
 			it, err := r.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

@@ -75,8 +75,14 @@ func kindOf(sub string) MediaKind {
 		name string
 		kind MediaKind
 	}{
-		{"json", MediaJSON}, {"x-ndjson", MediaNDJSON}, {"x-ldjson", MediaNDJSON}, {"ndjson", MediaNDJSON},
-		{"cbor", MediaCBOR}, {"smile", MediaSMILE}, {"yaml", MediaYAML}, {"x-yaml", MediaYAML},
+		{"json", MediaJSON},
+		{"x-ndjson", MediaNDJSON},
+		{"x-ldjson", MediaNDJSON},
+		{"ndjson", MediaNDJSON},
+		{"cbor", MediaCBOR},
+		{"smile", MediaSMILE},
+		{"yaml", MediaYAML},
+		{"x-yaml", MediaYAML},
 		{"x-www-form-urlencoded", MediaForm},
 	} {
 		if strings.EqualFold(sub, k.name) {

@@ -2,6 +2,7 @@ package es
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,7 @@ func msearchWords(body string) (words []string) {
 	r.Reset([]byte(body))
 	for {
 		it, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return words
 		}
 		w := fmt.Sprintf("%d:%s|%s", it.Line, it.Header, it.Body)

@@ -98,6 +98,7 @@ type Route struct {
 	Query string // target after "?"
 }
 
+//nolint:gochecknoglobals // a constant table
 var opNames = [opCount]string{
 	OpUnknown: "unknown", OpInfo: "info",
 	OpSearch: "search", OpSearchTemplate: "search_template", OpMsearch: "msearch", OpMsearchTemplate: "msearch_template",
@@ -118,6 +119,7 @@ var opNames = [opCount]string{
 	OpRefresh: "refresh", OpAdmin: "admin",
 }
 
+//nolint:gochecknoglobals // a constant table
 var classNames = [classCount]string{
 	ClassUnknown: "unknown", ClassRead: "read", ClassReadState: "read-state", ClassAdminRead: "admin-read",
 	ClassWrite: "write", ClassMassWrite: "mass-write", ClassAdminWrite: "admin-write", ClassDestructive: "destructive",

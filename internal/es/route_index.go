@@ -7,58 +7,39 @@ func indexFamily(word string) family {
 		return family{rules: indexSearch[:]}
 	case "_doc":
 		return family{rules: docRules[:]}
-	case "_bulk":
-		return family{rules: bulkRules[:]}
 	case "_update":
 		return family{rules: updateRules[:]}
 	case "_create":
 		return family{rules: createRules[:]}
-	case "_msearch":
-		return family{rules: msearchRules[:]}
-	case "_count":
-		return family{rules: countRules[:]}
-	case "_mget":
-		return family{rules: mgetRules[:]}
 	case "_source":
 		return family{rules: sourceRules[:]}
 	case "_async_search":
 		return family{rules: rootAsync[:1]}
 	case "_pit":
 		return family{rules: indexPIT[:]}
-	case "_field_caps":
-		return family{rules: fieldCapsRules[:]}
 	case "_eql":
 		return family{rules: indexEQL[:]}
 	case "_explain":
 		return family{rules: explainRules[:]}
-	case "_validate":
-		return family{rules: validateRules[:]}
 	case "_termvectors":
 		return family{rules: termvectorsRules[:]}
-	case "_mtermvectors":
-		return family{rules: mtermvectorsRules[:]}
 	case "_terms_enum":
 		return family{rules: termsEnumRules[:]}
-	case "_rank_eval":
-		return family{rules: rankEvalRules[:]}
-	case "_search_shards":
-		return family{rules: searchShardsRules[:]}
 	case "_mvt":
 		return family{rules: mvtRules[:]}
 	case "_knn_search":
 		return family{rules: knnRules[:]}
 	case "_graph":
 		return family{rules: graphRules[:]}
-	case "_analyze":
-		return family{rules: analyzeRules[:]}
 	case "_rollup_search":
 		return family{rules: rollupSearchRules[:]}
 	case "_update_by_query":
 		return family{rules: updateByQueryRules[:]}
 	case "_delete_by_query":
 		return family{rules: deleteByQueryRules[:]}
-	case "_refresh":
-		return family{rules: refreshRules[:]}
+	}
+	if f := sharedFamily(word); f.rules != nil {
+		return f
 	}
 	return indexAdmin(word)
 }
@@ -98,6 +79,7 @@ func indexAdmin(word string) family {
 	return family{}
 }
 
+//nolint:gochecknoglobals // constant tables, never written
 var (
 	indexItself = family{rules: indexItselfRules[:]}
 	ingestion   = family{rules: ingestionRules[:]}
@@ -106,6 +88,8 @@ var (
 )
 
 // The rules that hold only after an index expression.
+//
+//nolint:gochecknoglobals // constant tables, never written
 var (
 	indexItselfRules = [...]rule{
 		{"", onGet, OpAdmin, ClassAdminRead},

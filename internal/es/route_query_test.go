@@ -13,10 +13,25 @@ func TestParam(t *testing.T) {
 		query, name, want string
 		ok                bool
 	}{
-		{"", "q", "", false}, {"q=x", "q", "x", true}, {"q", "q", "", true}, {"q=", "q", "", true}, {"a=1&q=x%20y", "q", "x%20y", true},
-		{"qq=1&q=2", "q", "2", true}, {"aq=1", "q", "", false}, {"q=1&q=2", "q", "2", true}, {"&&q=a=b", "q", "a=b", true},
-		{"a=1;q=2;b", "q", "2", true}, {"a=1#&q=2", "q", "", false}, {"q=1#2", "q", "1", true}, {"%71=x", "q", "x", true}, {"a+b=x", "a b", "x", true},
-		{"=q=x", "q", "x", true}, {"==q", "q", "", true}, {"=&q=1", "", "", false}, {"q==x", "q", "=x", true}, {"x=q", "q", "", false},
+		{"", "q", "", false},
+		{"q=x", "q", "x", true},
+		{"q", "q", "", true},
+		{"q=", "q", "", true},
+		{"a=1&q=x%20y", "q", "x%20y", true},
+		{"qq=1&q=2", "q", "2", true},
+		{"aq=1", "q", "", false},
+		{"q=1&q=2", "q", "2", true},
+		{"&&q=a=b", "q", "a=b", true},
+		{"a=1;q=2;b", "q", "2", true},
+		{"a=1#&q=2", "q", "", false},
+		{"q=1#2", "q", "1", true},
+		{"%71=x", "q", "x", true},
+		{"a+b=x", "a b", "x", true},
+		{"=q=x", "q", "x", true},
+		{"==q", "q", "", true},
+		{"=&q=1", "", "", false},
+		{"q==x", "q", "=x", true},
+		{"x=q", "q", "", false},
 		{"Q=1", "q", "", false},
 	}
 	for _, tt := range tests {
@@ -44,8 +59,17 @@ func TestUnescape(t *testing.T) {
 		in, want string
 		plus, ok bool
 	}{
-		{"", "", false, true}, {"a+b", "a+b", false, true}, {"a+b", "a b", true, true}, {"%2F%2f%41", "//A", false, true},
-		{"%zz", "%zz", false, false}, {"%4", "%4", false, false}, {"%", "%", false, false}, {"%%41", "%41", false, true}, {"%%%", "%%", false, false}, {"%4%31", "%41", false, false}, {"%C3%A9", "é", false, true},
+		{"", "", false, true},
+		{"a+b", "a+b", false, true},
+		{"a+b", "a b", true, true},
+		{"%2F%2f%41", "//A", false, true},
+		{"%zz", "%zz", false, false},
+		{"%4", "%4", false, false},
+		{"%", "%", false, false},
+		{"%%41", "%41", false, true},
+		{"%%%", "%%", false, false},
+		{"%4%31", "%41", false, false},
+		{"%C3%A9", "é", false, true},
 	}
 	for _, tt := range tests {
 		if got, ok := Unescape(nil, tt.in, tt.plus); string(got) != tt.want || ok != tt.ok {

@@ -8,40 +8,20 @@ func rootFamily(word string) family {
 	switch word {
 	case "_search":
 		return family{rules: rootSearch[:]}
-	case "_msearch":
-		return family{rules: msearchRules[:]}
-	case "_bulk":
-		return family{rules: bulkRules[:]}
-	case "_count":
-		return family{rules: countRules[:]}
-	case "_mget":
-		return family{rules: mgetRules[:]}
 	case "_async_search":
 		return family{rules: rootAsync[:]}
 	case "_pit":
 		return family{rules: rootPIT[:]}
-	case "_field_caps":
-		return family{rules: fieldCapsRules[:]}
 	case "_query":
 		return family{rules: esqlRules[:], admin: true}
 	case "_sql":
 		return family{rules: sqlRules[:]}
 	case "_eql":
 		return family{rules: rootEQL[:]}
-	case "_validate":
-		return family{rules: validateRules[:]}
 	case "_render":
 		return family{rules: renderRules[:]}
-	case "_mtermvectors":
-		return family{rules: mtermvectorsRules[:]}
 	case "_resolve":
 		return family{rules: resolveRules[:]}
-	case "_rank_eval":
-		return family{rules: rankEvalRules[:]}
-	case "_search_shards":
-		return family{rules: searchShardsRules[:]}
-	case "_analyze":
-		return family{rules: analyzeRules[:]}
 	case "_ingest":
 		return family{rules: ingestRules[:], admin: true}
 	case "_inference":
@@ -52,16 +32,49 @@ func rootFamily(word string) family {
 		return family{rules: reindexRules[:]}
 	case "_update_by_query", "_delete_by_query":
 		return family{rules: rethrottleRules[:]}
-	case "_refresh":
-		return family{rules: refreshRules[:]}
 	case "_plugins", "_opendistro":
 		return family{rules: pluginRules[:], admin: true}
+	}
+	if f := sharedFamily(word); f.rules != nil {
+		return f
 	}
 	return rootAdmin(word)
 }
 
+// sharedFamily is the part of both tables where an API word means the same at
+// the start of a path and after an index expression.
+func sharedFamily(word string) family {
+	switch word {
+	case "_msearch":
+		return family{rules: msearchRules[:]}
+	case "_bulk":
+		return family{rules: bulkRules[:]}
+	case "_count":
+		return family{rules: countRules[:]}
+	case "_mget":
+		return family{rules: mgetRules[:]}
+	case "_field_caps":
+		return family{rules: fieldCapsRules[:]}
+	case "_validate":
+		return family{rules: validateRules[:]}
+	case "_mtermvectors":
+		return family{rules: mtermvectorsRules[:]}
+	case "_rank_eval":
+		return family{rules: rankEvalRules[:]}
+	case "_search_shards":
+		return family{rules: searchShardsRules[:]}
+	case "_analyze":
+		return family{rules: analyzeRules[:]}
+	case "_refresh":
+		return family{rules: refreshRules[:]}
+	}
+	return family{}
+}
+
 // The rules that hold at the start of a path, and those that hold after an
 // index expression too.
+//
+//nolint:gochecknoglobals // constant tables, never written
 var (
 	rootSearch = [...]rule{
 		{"", onRead, OpSearch, ClassRead},

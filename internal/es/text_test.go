@@ -43,12 +43,23 @@ func TestUnquote(t *testing.T) {
 		raw, want string
 		ok        bool
 	}{
-		{`""`, "", true}, {`"plain"`, "plain", true}, {`"é日"`, "é日", true},
+		{`""`, "", true},
+		{`"plain"`, "plain", true},
+		{`"é日"`, "é日", true},
 		{`"\"\\\/\b\f\n\r\t"`, "\"\\/\b\f\n\r\t", true},
-		{`"\u0041\u00e9\u65E5"`, "Aé日", true}, {`"\ud83d\ude00x"`, "😀x", true},
-		{`"\ud83d"`, "\ufffd", false}, {`"\ude00"`, "\ufffd", false}, {`"\ud83dx"`, "\ufffdx", false},
-		{`"\ud83d\u0041"`, "\ufffdA", false}, {`"\ud83d\ud83d\ude00"`, "\ufffd😀", false}, {`"\u0000"`, "\x00", true},
-		{`"\x"`, "", false}, {`"a\u12"`, "a", false}, {`"\"`, "", false}, {`"`, "", false}, {``, "", false},
+		{`"\u0041\u00e9\u65E5"`, "Aé日", true},
+		{`"\ud83d\ude00x"`, "😀x", true},
+		{`"\ud83d"`, "\ufffd", false},
+		{`"\ude00"`, "\ufffd", false},
+		{`"\ud83dx"`, "\ufffdx", false},
+		{`"\ud83d\u0041"`, "\ufffdA", false},
+		{`"\ud83d\ud83d\ude00"`, "\ufffd😀", false},
+		{`"\u0000"`, "\x00", true},
+		{`"\x"`, "", false},
+		{`"a\u12"`, "a", false},
+		{`"\"`, "", false},
+		{`"`, "", false},
+		{``, "", false},
 	}
 	for _, tt := range tests {
 		got, ok := Unquote(nil, []byte(tt.raw))
@@ -98,8 +109,13 @@ func TestAppendQuotedRoundTrip(t *testing.T) {
 
 func TestAppendQuoted(t *testing.T) {
 	tests := []struct{ in, want string }{
-		{"", `""`}, {"a", `"a"`}, {"</&\u2028>", "\"</&\u2028>\""}, {"\"\\", `"\"\\"`}, {"\n\r\t\x00\x1f\x7f", "\"\\n\\r\\t\\u0000\\u001f\x7f\""},
-		{"a\xffb\xc3", "\"a\ufffdb\ufffd\""}, {"eight by\"te text", `"eight by\"te text"`},
+		{"", `""`},
+		{"a", `"a"`},
+		{"</&\u2028>", "\"</&\u2028>\""},
+		{"\"\\", `"\"\\"`},
+		{"\n\r\t\x00\x1f\x7f", "\"\\n\\r\\t\\u0000\\u001f\x7f\""},
+		{"a\xffb\xc3", "\"a\ufffdb\ufffd\""},
+		{"eight by\"te text", `"eight by\"te text"`},
 	}
 	for _, tt := range tests {
 		if got := AppendQuoted([]byte("x"), []byte(tt.in)); string(got) != "x"+tt.want {
