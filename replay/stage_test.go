@@ -46,11 +46,13 @@ func (s *records) Next() (*capture.Record, error) {
 	return &s.rec, nil
 }
 
+const captureStart = int64(1_700_000_000e9)
+
 // searches makes n searches, spaced evenly, over so many connections.
 func searches(n int, gap time.Duration, conns int) *records {
 	return &records{n: n, make: func(i int, r *capture.Record) {
 		search(r, i)
-		r.Time = 1_700_000_000e9 + int64(i)*int64(gap)
+		r.Time = captureStart + int64(i)*int64(gap)
 		r.Conn = uint64(i%conns) + 1
 	}}
 }
@@ -157,8 +159,14 @@ func (m *memoryLines) Close(map[string]uint64) error { m.closed = true; return n
 // replayed runs a whole replay and checks what must hold of every one.
 func replayed(t testing.TB, cfg Config, src Source, target Target) (Stats, []Outcome) {
 	t.Helper()
+	return replayedBy(t, cfg, src, target, newPacer)
+}
+
+func replayedBy(t testing.TB, cfg Config, src Source, target Target, p func() pacer) (Stats, []Outcome) {
+	t.Helper()
 	lines := &memoryLines{}
 	e := New(cfg, Deps{Source: src, Target: target, Lines: lines, Identity: es.Identity{Flavor: es.FlavorSandbox}})
+	e.newPacer = p
 	if err := e.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
