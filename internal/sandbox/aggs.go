@@ -106,7 +106,7 @@ func (a *aggregation) check() error {
 		return illegal("Required one of fields [field, script], but none were specified.")
 	}
 	if a.metric() && len(a.subs) > 0 {
-		return failf(http.StatusInternalServerError, "aggregation_initialization_exception", "Aggregator [%s] of type [%s] cannot accept sub-aggregations", a.name, a.kind)
+		return failf(http.StatusBadRequest, "aggregation_initialization_exception", "Aggregator [%s] of type [%s] cannot accept sub-aggregations", a.name, a.kind)
 	}
 	return nil
 }
