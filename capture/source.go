@@ -71,6 +71,7 @@ type Source struct {
 	warnings []error
 	dec      Decoder
 	record   Record
+	last     []byte // line of the record given last
 	err      error
 }
 
@@ -231,6 +232,10 @@ func (s *Source) Next() (*Record, error) {
 	return &s.record, nil
 }
 
+// Line is the line of the record that Next or Read gave last, as it stands in the
+// file, valid until the next call.
+func (s *Source) Line() []byte { return s.last }
+
 // Read reads the next record into r, which is the caller's; its slices are used
 // again. io.EOF: there are no more.
 func (s *Source) Read(r *Record) error {
@@ -246,6 +251,7 @@ func (s *Source) Read(r *Record) error {
 		}
 		if r.Time >= s.opt.From && r.Time < s.opt.To {
 			r.Conn |= at.file.writer << connBits
+			s.last = line
 			return nil
 		}
 	}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -185,6 +186,9 @@ func TestConstantMemory(t *testing.T) {
 				}
 				last = r.Time
 				count++
+				if !bytes.Equal(s.Line(), AppendRecord(nil, r)) {
+					t.Fatalf("record %d: line %q", count, s.Line())
+				}
 				limit := s.opt.MaxHeld
 				if most := int64(c.blocks) * 5000; c.held == 0 && most < limit {
 					limit = most
