@@ -24,6 +24,9 @@ func (w *Worker) body(dst []byte, op es.Op, body []byte) ([]byte, reason) {
 		return dst, kept
 	}
 	n, ok := w.p.bodies.byOp[op]
+	if op == es.OpAdmin {
+		n, ok = w.p.bodies.byOp[es.OpSearch], true // of a plugin: no other is admitted
+	}
 	if !ok {
 		return dst, dropEndpoint
 	}

@@ -89,12 +89,38 @@ func (d *domain) permute(dst, run []byte) []byte {
 	start := len(dst)
 	dst = append(dst, run...)
 	out := dst[start:]
-	for zero := run[0] == '0'; ; {
+	// Cycle-walking keeps it a permutation within its class.
+	for class := integerClass(run); ; {
 		d.ff1.encrypt(out)
-		if (out[0] == '0') == zero { // cycle-walking keeps it a permutation
+		if integerClass(out) == class {
 			return dst
 		}
 	}
+}
+
+// integerClass tells runs apart that a numeric field could not take in each
+// other's place: those that begin with 0, and, where the length allows both,
+// those up to and above the largest 32-bit, exact double, 64-bit and unsigned
+// 64-bit integer.
+func integerClass(run []byte) int {
+	if run[0] == '0' {
+		return 0
+	}
+	limit := ""
+	switch len(run) {
+	case 10:
+		limit = "2147483647"
+	case 16:
+		limit = "9007199254740992"
+	case 19:
+		limit = "9223372036854775807"
+	case 20:
+		limit = "18446744073709551615"
+	}
+	if limit != "" && string(run) > limit {
+		return 2
+	}
+	return 1
 }
 
 // appendPadded appends v in n decimal digits.

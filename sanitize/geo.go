@@ -71,13 +71,13 @@ func (r *rewriter) place(k es.Token, s []byte) reason {
 	case r.p.cfg.Geo == "drop":
 		return dropGeo
 	case r.p.cfg.Geo == "keep":
-		if !isPlace(s) && !isGeohash(s) && !isCell(s) {
+		if !isPlace(s) && !isLatLon(s, 0) && !isGeohash(s) && !isCell(s) {
 			return dropGeo
 		}
 		r.post.keep(s)
 		r.keepText(k, s)
 		return kept
-	case !isPlace(s):
+	case !isPlace(s) && !isLatLon(s, 0):
 		return dropGeo
 	}
 	r.note(broken, "geo")

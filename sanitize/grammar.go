@@ -46,8 +46,9 @@ const (
 	pSecret // credentials
 	pTag    // highlighting tag
 	pWrapper
-	pExt   // plugins' own
-	pImage // base64 of a picture
+	pExt     // plugins' own
+	pImage   // base64 of a picture
+	pOptions // an option that may be an object of options
 )
 
 func primNames() map[string]prim {
@@ -58,7 +59,7 @@ func primNames() map[string]prim {
 		"LIKE": pLike, "MISSING": pMissing, "CURSOR": pCursor, "ID": pID, "IX": pIX, "F": pF, "SORT": pSort,
 		"N": pN, "PATH": pPath, "ORDER": pOrder, "SCRIPT": pScript, "TEMPLATE": pTemplate, "DOC": pDoc,
 		"VECTOR": pVector, "GEO": pGeo, "STATE": pState, "SECRET": pSecret, "TAG": pTag, "WRAPPER": pWrapper,
-		"EXT": pExt, "IMAGE": pImage,
+		"EXT": pExt, "IMAGE": pImage, "OPTIONS": pOptions,
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *Worker) fieldStays(name []byte) bool {
 	case "pseudonym":
 		return len(name) == 0 || name[0] == '_' || name[0] == '@' || name[0] == '*'
 	}
-	return looksLikeSchema(name, "")
+	return looksLikeSchema(name, "[]")
 }
 
 // field appends the form of a field name, or of a pattern of them, that may be
@@ -122,13 +122,16 @@ func isMetric(tail []byte) bool {
 	return isNumber(tail[1:])
 }
 
+// isNumber tells an optional sign, digits, and an optional fraction.
 func isNumber(s []byte) bool {
-	digits := false
+	digits, point := false, false
 	for i, c := range s {
 		switch {
 		case c >= '0' && c <= '9':
 			digits = true
-		case c == '.' && digits, (c == '-' || c == '+') && i == 0:
+		case c == '.' && digits && !point:
+			point = true
+		case (c == '-' || c == '+') && i == 0:
 		default:
 			return false
 		}

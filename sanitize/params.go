@@ -18,7 +18,7 @@ const (
 
 // paramTable lists the URL parameters that are known: kind, "=", names.
 const paramTable = `
-S: allow_no_indices allow_partial_search_results allow_partial_results all_shards analyze_wildcard batched_reduce_size
+S: batch_size allow_no_indices allow_partial_search_results allow_partial_results all_shards analyze_wildcard batched_reduce_size
  ccs_minimize_roundtrips conflicts default_operator detailed enable_fields_emulation error_trace expand_wildcards explain
  field_statistics flat_settings force format from human if_primary_term if_seq_no ignore_throttled ignore_unavailable
  include_global_aggregations include_named_queries_score include_type_name include_unmapped index_details

@@ -15,7 +15,8 @@ import (
 type Pipeline struct {
 	cfg    Config
 	rules  []fieldRule
-	style  style
+	style  style // of the text domain
+	plain  style // of the others: without words that stay
 	keyID  string
 	hash   string
 	g      *grammar
@@ -67,6 +68,9 @@ func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
 	}
 	p.rules = compileRules(cfg.Fields)
 	p.style = newStyle(cfg)
+	p.plain = p.style
+	p.plain.keep = nil
+	p.plain.keepPlaces = false
 	p.headers = headerKinds(cfg.Headers.Keep)
 	p.params = paramKinds(cfg.Params.Keep)
 	p.bodies = newBodyNodes(p.g)

@@ -39,7 +39,7 @@ func (r *rewriter) scriptObject() reason {
 		case "lang":
 			n.scalar = pS
 		case "options":
-			n.scalar = pS
+			n.scalar = pOptions
 		case "params":
 			n = r.p.bodies.params
 		default:

@@ -343,12 +343,14 @@ func isPlace(s []byte) bool {
 		return false
 	}
 	if c := s[0]; c == '-' || c >= '0' && c <= '9' {
-		return isLatLon(s)
+		return isLatLon(s, 2)
 	}
 	return isWKT(s)
 }
 
-func isLatLon(s []byte) bool {
+// isLatLon tells two numbers and a comma between them, at least so many of them
+// with a fraction.
+func isLatLon(s []byte, fractions int) bool {
 	comma, dots := -1, 0
 	for i, c := range s {
 		switch {
@@ -361,7 +363,7 @@ func isLatLon(s []byte) bool {
 			return false
 		}
 	}
-	return comma > 0 && comma < len(s)-1 && dots == 2 && len(s) <= 48
+	return comma > 0 && comma < len(s)-1 && dots >= fractions && dots <= 2 && len(s) <= 48
 }
 
 func isWKT(s []byte) bool {

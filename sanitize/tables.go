@@ -138,26 +138,26 @@ rank_function: pivot,scaling_factor,exponent=S
 span_term: boost=S _name=N *F=TERM|@span_term_of
 span_term_of: value,term=TERM boost=S _name=N
 knn: field=F|@knn_field query_vector=VECTOR query_vector_builder=@vector_builder filter=@query inner_hits=@inner _name=N
- k,num_candidates,visit_percentage,similarity,boost,rescore_vector=S min_score=S *F=@knn_field
-knn_field: vector=VECTOR filter=@query k,max_distance,min_score,method_parameters,rescore,expand_nested_docs,boost=S _name=N
+ k,num_candidates,visit_percentage,similarity,boost,min_score=S rescore_vector=OPTIONS *F=@knn_field
+knn_field: vector=VECTOR filter=@query k,max_distance,min_score,expand_nested_docs,boost=S method_parameters,rescore=OPTIONS _name=N
 vector_builder: text_embedding=@text_embedding embedding=@embedding lookup=@vector_lookup
 text_embedding: model_text=T model_id=N
 embedding: input=T|@embedding_input inference_id=N timeout=S
 embedding_input: type,format=S value=T
 vector_lookup: id=ID index=IX path=F routing=ID
-sparse_vector: field=F query=T inference_id=N query_vector=@weights prune,pruning_config,boost=S _name=N
+sparse_vector: field=F query=T inference_id=N query_vector=@weights prune,boost=S pruning_config=OPTIONS _name=N
 weights: *T=S
-weighted_tokens: query_expansion_field=F *F=@weighted_tokens_of
-weighted_tokens_of: tokens=@weights/@weights pruning_config,boost=S _name=N
+weighted_tokens: query_expansion_field=F|@weighted_tokens_of *F=@weighted_tokens_of
+weighted_tokens_of: tokens=@weights/@weights boost=S pruning_config=OPTIONS _name=N
 text_expansion: *F=@text_expansion_of
-text_expansion_of: model_text=T model_id=N pruning_config,boost=S _name=N
+text_expansion_of: model_text=T model_id=N boost=S pruning_config=OPTIONS _name=N
 semantic: field=F query=T boost=S _name=N
 neural: *F=@neural_of
 neural_of: query_text=T query_image=IMAGE model_id,semantic_field_search_analyzer=N filter=@query
- k,max_distance,min_score,method_parameters,rescore,expand_nested_docs,boost=S _name=N query_tokens=@weights
+ k,max_distance,min_score,expand_nested_docs,boost=S method_parameters,rescore=OPTIONS _name=N query_tokens=@weights
 neural_sparse: *F=@neural_sparse_of
-neural_sparse_of: query_text=T model_id=N query_tokens=@weights analyzer,max_token_score,boost,method_parameters=S
- two_phase_parameter=S _name=N
+neural_sparse_of: query_text=T model_id=N query_tokens=@weights analyzer,max_token_score,boost=S
+ method_parameters,two_phase_parameter=OPTIONS _name=N
 `
 
 const aggTables = `
@@ -177,15 +177,16 @@ agg_of: field,path,geo_field,sort_field=F fields=F|@agg_field script=SCRIPT miss
  extended_bounds,hard_bounds=@bounds sources=@source_map after=@after values=V filter,background_filter=@query
  terms=@agg_field metrics=@agg_field sort=SORT|@sort value,weight=@agg_field point=@agg_field a,b=@t_test
  source_fields,group_by=F init_script,map_script,combine_script,reduce_script=SCRIPT params=@values
- script_heuristic=@fscript model_id=N inference_config=S categorization_filters=REGEXP categorization_analyzer=S
+ script_heuristic=@fscript model_id=N inference_config,categorization_analyzer=OPTIONS categorization_filters=REGEXP missing_bucket,missing_order=S
  value_type,format,keyed,interval,calendar_interval,fixed_interval,minimum_interval,offset,time_zone,min_doc_count=S
  shard_min_doc_count,size,from,shard_size,show_term_doc_count_error,collect_mode,execution_hint,precision=S
- precision_threshold,percents,tdigest,hdr,compression,number_of_significant_value_digits,sigma,mode,unit,buckets,rounding=S
- gap_policy,window,shift,lag,predict,model,settings,minimize,method,alternative,upper_bounds_method,fractions,function=S
+ precision_threshold,percents,compression,number_of_significant_value_digits,sigma,mode,unit,buckets,rounding=S
+ gap_policy,window,shift,lag,predict,model,minimize,method,alternative,upper_bounds_method,fractions=S
+ tdigest,hdr,settings,function,gnd,jlh,mutual_information,chi_square,percentage,p_value,count_correlation=OPTIONS rate=S
  max_docs_per_value,max_doc_count,probability,seed,similarity_threshold,max_unique_tokens,max_matched_tokens=S
- filter_duplicate_text,p_value,gnd,jlh,mutual_information,chi_square,percentage,minimum_set_size,minimum_support=S
+ filter_duplicate_text,minimum_set_size,minimum_support=S
  prefix_length,is_ipv6,append_prefix_length,wrap_longitude,include_sort,sort_order,show_distribution,distance_type=S
- initial_buffer,sampling_method,multi_value_mode,num_buckets,keyed_response,count_correlation,use_shard_doc_count=S
+ initial_buffer,sampling_method,multi_value_mode,num_buckets,use_shard_doc_count=S
 agg_field: field=F missing=V script=SCRIPT include,exclude=INCLUDE|@partition/V value_type,format=S
 missing: *F=V
 partition: partition,num_partitions=S
@@ -207,7 +208,7 @@ search: query,post_filter=@query aggs,aggregations=@aggs knn=@knn retriever=@ret
  runtime_mappings,derived=@runtime_map highlight=@highlight suggest=@suggest rescore=@rescore search_after=CURSOR
  pit=@pit slice=@slice indices_boost=@indices_boost inner_hits=@inner stats=N ext=EXT|EXT
  from,size,timeout,terminate_after,min_score,track_scores,track_total_hits,version,seq_no_primary_term,explain,profile=S
- rank,include_named_queries_score,search_pipeline,verbose_pipeline,search_type,allow_partial_search_results,batched_reduce_size=S
+ rank=OPTIONS search_pipeline=N include_named_queries_score,verbose_pipeline,search_type,allow_partial_search_results,batched_reduce_size=S
 source: includes,include,excludes,exclude=F exclude_vectors=S
 field_spec: field=F format,include_unmapped=S
 sort: _geo_distance=@sort_geo _script=@sort_script *O=S|@sort_of
@@ -223,25 +224,25 @@ inner: name=N sort=SORT|@sort highlight=@highlight _source=F|@source collapse=@c
  from,size,version,seq_no_primary_term,explain,track_scores,ignore_unmapped=S
 script_fields: *N=@script_field
 script_field: script=SCRIPT ignore_failure,lang=S
-runtime_map: *F=@runtime
-runtime: type,format,ignore_malformed=S script=SCRIPT fields=@runtime_map input_field,target_field,fetch_fields,prefilter_field=F
+runtime_map: *F=S|@runtime
+runtime: type,format,ignore_malformed=S script=SCRIPT fields,properties=@runtime_map input_field,target_field,fetch_fields,prefilter_field=F
  target_index=IX
 highlight: fields=@highlight_fields pre_tags,post_tags=TAG highlight_query=@query matched_fields=F
  type,fragmenter,encoder,tags_schema,order,require_field_match,boundary_scanner,boundary_scanner_locale,boundary_chars=S
  boundary_max_scan,fragment_size,number_of_fragments,fragment_offset,no_match_size,max_analyzed_offset,phrase_limit=S
- max_fragment_length,force_source,highlight_filter,options=S
+ max_fragment_length,force_source,highlight_filter=S options=OPTIONS
 highlight_fields: *F=@highlight
 suggest: text=SUGGEST *N=@suggester
 suggester: text,prefix=SUGGEST regex=REGEXP term,phrase,completion=@suggest_of
-suggest_of: field=F fuzzy,regex=S contexts=@contexts collate=@collate highlight=@tags direct_generator=@generator
+suggest_of: field=F fuzzy,regex,smoothing=OPTIONS contexts=@contexts collate=@collate highlight=@tags direct_generator=@generator
  analyzer,size,shard_size,sort,suggest_mode,max_edits,prefix_length,min_word_length,max_inspections,min_doc_freq=S
  max_term_freq,string_distance,lowercase_terms,skip_duplicates,gram_size,confidence,max_errors,separator=S
- real_word_error_likelihood,force_unigrams,token_limit,smoothing=S
+ real_word_error_likelihood,force_unigrams,token_limit=S
 generator: field=F pre_filter,post_filter,suggest_mode,min_word_length,prefix_length,max_edits,size,max_inspections=S
  min_doc_freq,max_term_freq=S
 tags: pre_tag,post_tag=TAG
 contexts: *F=V|@context
-context: context=V|GEO boost,precision,neighbours,prefix=S
+context: context=V|GEO lat,lon=GEO boost,precision,neighbours,prefix=S
 collate: query=@collate_query params=@values prune=S
 collate_query: source=TEMPLATE|TEMPLATE id=N
 rescore: window_size=S query=@rescore_query learning_to_rank=@ltr script=@fscript
@@ -253,8 +254,8 @@ indices_boost: *I=S
 retriever: standard=@r_standard knn=@knn rrf,linear=@r_many text_similarity_reranker=@r_rerank rescorer=@r_rescore
  pinned=@r_pinned rule=@r_rule diversify=@r_diversify retriever=@retriever weight,normalizer=S
 r_standard: query,filter=@query search_after=CURSOR sort=SORT|@sort collapse=@collapse terminate_after,min_score=S _name=N
-r_many: retrievers=@retriever query=T fields=F filter=@query rank_window_size,rank_constant,normalizer,min_score=S _name=N
-r_rerank: retriever=@retriever inference_text=T field=F inference_id=N filter=@query rank_window_size,min_score,chunk_rescorer=S _name=N
+r_many: retrievers=@retriever query=T fields=F filter=@query rank_window_size,window_size,rank_constant,normalizer,min_score=S _name=N
+r_rerank: retriever=@retriever inference_text=T field=F inference_id=N filter=@query rank_window_size,min_score=S chunk_rescorer=OPTIONS _name=N
 r_rescore: retriever=@retriever rescore=@rescore filter=@query min_score=S _name=N
 r_pinned: retriever=@retriever ids=ID docs=@pinned_doc filter=@query rank_window_size,min_score=S _name=N
 r_rule: retriever=@retriever match_criteria=@values ruleset_ids=N filter=@query rank_window_size,min_score=S _name=N
@@ -284,11 +285,11 @@ open_pit: index_filter=@query
 close_pit: id,pit_id=STATE
 scroll: scroll=S scroll_id=STATE
 search_shards: query=@query slice=@slice
-termvectors: doc=DOC fields=F per_field_analyzer=@field_options filter=S docs=@termvectors_doc ids=ID
+termvectors: doc=DOC fields=F per_field_analyzer=@field_options filter=OPTIONS docs=@termvectors_doc ids=ID
  field_statistics,term_statistics,positions,offsets,payloads,version,version_type=S routing=ID parameters=@termvectors
-termvectors_doc: _id=ID _index=IX _type=N doc=DOC fields=F routing=ID filter=S per_field_analyzer=@field_options
+termvectors_doc: _id=ID _index=IX _type=N doc=DOC fields=F routing=ID filter=OPTIONS per_field_analyzer=@field_options
  field_statistics,term_statistics,positions,offsets,payloads,version,version_type=S
-rank_eval: requests=@rank_request metric=S templates=@rank_template max_concurrent_searches=S
+rank_eval: requests=@rank_request metric=OPTIONS templates=@rank_template max_concurrent_searches=S
 rank_request: id=N request=@search template_id=N params=@values ratings=@rating summary_fields=F
 rank_template: id=N template=@template_search
 rating: _index=IX _id=ID rating=S
@@ -296,7 +297,7 @@ reindex: source=@reindex_source dest=@reindex_dest script=SCRIPT max_docs,size,c
 reindex_source: index=IX type=N query=@query size=S sort=SORT|@sort _source=F|@source slice=@slice runtime_mappings=@runtime_map
  remote=SECRET|SECRET
 reindex_dest: index=IX type,pipeline=N op_type,version_type=S routing=ID
-graph: query=@query vertices=@vertex connections=@graph controls=S
+graph: query=@query vertices=@vertex connections=@graph controls=OPTIONS
 vertex: field=F size,min_doc_count,shard_min_doc_count=S include=V|@vertex_term exclude=V
 vertex_term: term=V boost=S
 `

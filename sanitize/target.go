@@ -41,6 +41,7 @@ func (w *Worker) target(dst []byte, route es.Route) ([]byte, reason) {
 // where Classify found them, API words as they are; anything else is dropped.
 func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 	index, id := route.Index, route.ID
+	plugin := pluginSearch(route)
 	for i, seg := range strings.Split(route.Path, "/") {
 		if i > 0 {
 			dst = append(dst, '/')
@@ -59,8 +60,14 @@ func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 			if dst, why = w.segment(dst, seg, w.idOf(route.Op)); why != kept {
 				return dst, why
 			}
-		case apiWord(seg):
+		case apiWord(seg), plugin && pluginWord(seg):
+			w.post.keep([]byte(seg))
 			dst = append(dst, seg...)
+		case plugin:
+			var why reason
+			if dst, why = w.segment(dst, seg, w.id); why != kept {
+				return dst, why
+			}
 		case legacyType(route.Op) && i > 1:
 			var why reason
 			if dst, why = w.segment(dst, seg, w.chosen); why != kept {
@@ -120,6 +127,26 @@ func legacyType(op es.Op) bool {
 	case es.OpSearch, es.OpMsearch, es.OpCount, es.OpGet, es.OpExists, es.OpMget, es.OpBulk, es.OpIndex, es.OpCreate,
 		es.OpUpdate, es.OpDelete, es.OpExplain, es.OpTermvectors, es.OpMtermvectors, es.OpValidate,
 		es.OpUpdateByQuery, es.OpDeleteByQuery:
+		return true
+	}
+	return false
+}
+
+// pluginSearch tells a search for what a plugin of OpenSearch keeps: its body is
+// that of any search.
+func pluginSearch(route es.Route) bool {
+	path := strings.TrimSuffix(route.Path, "/")
+	return route.Op == es.OpAdmin && strings.HasSuffix(path, "/_search") &&
+		(strings.HasPrefix(path, "/_plugins/") || strings.HasPrefix(path, "/_opendistro/"))
+}
+
+func pluginWord(seg string) bool {
+	switch seg {
+	case "_anomaly_detection", "detectors", "results", "_alerting", "findings", "monitors", "destinations", "email_groups",
+		"email_accounts", "_flow_framework", "workflow", "state", "_forecast", "forecasters", "tasks", "_ml", "models",
+		"agents", "memory", "memory_containers", "memories", "working", "connectors", "model_groups", "_search_relevance",
+		"experiments", "judgments", "query_sets", "search_configurations", "_security_analytics", "threat_intel", "sources",
+		"rules", "_reports", "definitions", "instances", "_notifications", "configs", "_rollup", "jobs", "_ism", "policies":
 		return true
 	}
 	return false

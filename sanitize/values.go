@@ -18,7 +18,7 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 	switch p {
 	case pNone:
 		return dropShape
-	case pS, pMatchType, pFuzziness, pOrder:
+	case pS, pMatchType, pFuzziness, pOrder, pOptions:
 		return r.option(k, s, p)
 	case pF, pSort:
 		if p == pSort {
@@ -189,7 +189,7 @@ func (r *rewriter) endsDelimited(s []byte) bool {
 
 // option handles an option's value, which must look like one.
 func (r *rewriter) option(k es.Token, s []byte, p prim) reason {
-	if !optionLike(s) {
+	if !optionLike(s) || p == pOptions && !looksLikeSchema(s, "") {
 		return dropStructural
 	}
 	switch {
@@ -241,7 +241,7 @@ func (r *rewriter) numberAt(k es.Token, p prim) reason {
 	switch p {
 	case pNone:
 		return dropShape
-	case pS, pMatchType, pOrder, pVector, pMissing:
+	case pS, pOptions, pMatchType, pOrder, pVector, pMissing:
 		if p == pVector {
 			return r.oneOfVector()
 		}
@@ -300,7 +300,7 @@ func (r *rewriter) primObject(p prim) reason {
 		return r.doc()
 	case pGeo, pOrigin:
 		return r.geoObject()
-	case pS:
+	case pOptions:
 		return r.optionObject()
 	case pScript:
 		return r.scriptObject()
@@ -326,11 +326,11 @@ func (r *rewriter) optionObject() reason {
 		if why != kept {
 			return why
 		}
-		if !optionLike(name) {
+		if !looksLikeSchema(name, "") {
 			return dropStructural
 		}
 		r.keepText(k, name)
-		if why = r.node(node{scalar: pS}); why != kept {
+		if why = r.node(node{scalar: pOptions}); why != kept {
 			return why
 		}
 	}

@@ -44,13 +44,17 @@ func (p *Pipeline) Worker() *Worker {
 	post := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary}
 	cacheBits := bits.Len(uint(p.cfg.WordCache)) - 1
 	const small = 10
+	idStyle := &p.plain
+	if p.cfg.IDs.Domain == domainText {
+		idStyle = &p.style
+	}
 	w := &Worker{
 		p:       p,
 		post:    post,
 		text:    newDomain(p.text, &p.style, post.orig, cacheBits),
-		ids:     newDomain(p.ids, &p.style, post.orig, max(cacheBits-2, small)),
-		index:   newDomain(p.index, &p.style, post.orig, small),
-		handles: newDomain(p.handle, &p.style, post.orig, small),
+		ids:     newDomain(p.ids, idStyle, post.orig, max(cacheBits-2, small)),
+		index:   newDomain(p.index, &p.plain, post.orig, small),
+		handles: newDomain(p.handle, &p.plain, post.orig, small),
 		actions: make(map[string]action),
 	}
 	w.dec.Max = int(p.cfg.MaxBody)
@@ -182,7 +186,7 @@ func (w *Worker) admit(route es.Route, x *capture.Exchange) reason {
 	case es.OpSQL, es.OpSQLAsync, es.OpSQLClose, es.OpESQL, es.OpESQLAsync, es.OpEQL, es.OpEQLAsync, es.OpPPL:
 		return dropQueryLanguage
 	}
-	if _, ok := w.p.bodies.byOp[route.Op]; !ok && !bodiless(route.Op) && route.Op != es.OpBulk {
+	if _, ok := w.p.bodies.byOp[route.Op]; !ok && !bodiless(route.Op) && route.Op != es.OpBulk && !pluginSearch(route) {
 		return dropEndpoint
 	}
 	if methodName(x.Method) == "OTHER" {
