@@ -49,6 +49,7 @@ type job struct {
 	copyAnswer bool
 
 	scratch *buffer // heads
+	pending *buffer // of a streamed answer, not yet with the client
 	stage   stage
 
 	arrived, ready, sent, first, last, done time.Time

@@ -96,6 +96,11 @@ func cutStatus(raw []byte) (line, block []byte, ok bool) {
 	if len(line) > 12 && line[12] != ' ' || statusOf(line) == 0 {
 		return nil, nil, false
 	}
+	for _, c := range line {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return nil, nil, false
+		}
+	}
 	return line, block, true
 }
 
@@ -128,14 +133,14 @@ func (j *job) relay(br *bufio.Reader) (keep bool, err error) {
 		err = j.sendWhole(nil)
 	case j.resp.chunked:
 		chunks := chunkReader{br: br}
-		err = j.stream(br, &chunks, true)
+		err = j.stream(&chunks, true)
 	case j.resp.length < 0:
 		keep, j.closing = false, true
-		err = j.stream(br, br, false)
+		err = j.stream(br, false)
 	case j.resp.length <= int64(j.p.cfg.StreamAbove):
 		err = j.relayWhole(br)
 	default:
-		err = j.stream(br, &fixedReader{br: br, left: j.resp.length}, false)
+		err = j.stream(&fixedReader{br: br, left: j.resp.length}, false)
 	}
 	return keep && err == nil, err
 }
@@ -208,10 +213,15 @@ func (j *job) sendWhole(body []byte) error {
 
 // stream passes the body on as it comes: what the node has sent so far goes out
 // before the next wait for it.
-func (j *job) stream(br *bufio.Reader, body io.Reader, chunked bool) error {
+func (j *job) stream(body io.Reader, chunked bool) error {
 	chunked = chunked && !j.http10
 	in, out := j.p.buffers.get(piece), j.p.buffers.get(2*piece)
-	defer func() { j.p.buffers.put(in); j.p.buffers.put(out) }()
+	j.pending = out
+	defer func() {
+		j.pending = nil
+		j.p.buffers.put(in)
+		j.p.buffers.put(out)
+	}()
 	out.b = j.appendHead(out.b)
 	b := in.b[:cap(in.b)]
 	for {
@@ -231,7 +241,7 @@ func (j *job) stream(br *bufio.Reader, body io.Reader, chunked bool) error {
 				return cutShort(err)
 			}
 			// What came before the break may be what explains it.
-			_ = j.flush(out)
+			_ = j.flush()
 			return cutShort(err)
 		}
 		if err == io.EOF {
@@ -239,17 +249,23 @@ func (j *job) stream(br *bufio.Reader, body io.Reader, chunked bool) error {
 			if chunked {
 				out.b = append(out.b, chunkEnd(0)...)
 			}
-			return j.flush(out)
+			return j.flush()
 		}
-		if br.Buffered() == 0 || len(out.b) >= piece {
-			if err := j.flush(out); err != nil {
+		if len(out.b) >= piece {
+			if err := j.flush(); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (j *job) flush(out *buffer) error {
+// flush gives the client what is pending of a streamed answer. The node's
+// connection calls it before each wait for more.
+func (j *job) flush() error {
+	out := j.pending
+	if out == nil || len(out.b) == 0 {
+		return nil
+	}
 	j.stage = stageAnswer
 	_, err := j.client.send(out.b)
 	out.b = out.b[:0]

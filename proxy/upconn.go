@@ -39,8 +39,14 @@ func (u *upConn) begin(client *clientConn) bool {
 }
 
 // Read waits until bytes come, the silence lasts too long (an
-// os.ErrDeadlineExceeded) or the client leaves (errGone).
+// os.ErrDeadlineExceeded) or the client leaves (errGone). The client gets what
+// there is for it first.
 func (u *upConn) Read(p []byte) (int, error) {
+	if u.client != nil {
+		if err := u.client.job.flush(); err != nil {
+			return 0, err
+		}
+	}
 	for waited := time.Duration(0); ; {
 		step := u.step(waited)
 		if err := u.Conn.SetReadDeadline(time.Now().Add(step)); err != nil {
