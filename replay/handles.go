@@ -23,7 +23,7 @@ import (
 // would only fail.
 type handles struct {
 	mu     sync.Mutex
-	known  map[string]*handle
+	known  map[string]*handle // by the capture's digest
 	oldest []string // keys in the order in which they were resolved, for the bound
 	bytes  int
 }
@@ -44,8 +44,6 @@ type given struct{ Kind, ID string }
 
 func (h *handles) init() { h.known = map[string]*handle{} }
 
-func handleKey(h capture.Handle) string { return h.Kind + "\x00" + h.ID }
-
 // expect notes that the record seq is to give the ids. It is called in the order
 // of the capture, ahead of the sending.
 func (h *handles) expect(seq uint64, gives []capture.Handle) {
@@ -55,7 +53,7 @@ func (h *handles) expect(seq uint64, gives []capture.Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, g := range gives {
-		key := handleKey(g)
+		key := g.ID
 		e := h.known[key]
 		if e == nil {
 			e = &handle{}
@@ -67,16 +65,20 @@ func (h *handles) expect(seq uint64, gives []capture.Handle) {
 
 // settle notes what the record seq gave: the target's ids, in the answer's
 // order, or none where it was not sent or failed. The n-th id of a kind stands
-// for the n-th of the capture's answer.
+// for the n-th of the capture's answer; where either gave one alone, its kind
+// does not matter.
 func (h *handles) settle(seq uint64, gives []capture.Handle, got []given) {
 	if len(gives) == 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(gives) == 1 && len(got) == 1 {
+		got[0].Kind = gives[0].Kind
+	}
 	next := map[string]int{}
 	for _, g := range gives {
-		key := handleKey(g)
+		key := g.ID
 		e := h.known[key]
 		if e == nil {
 			continue
@@ -138,7 +140,7 @@ func (h *handles) forget() {
 func (h *handles) find(ctx context.Context, seq uint64, use capture.Handle, deadline <-chan time.Time) (string, bool) {
 	for {
 		h.mu.Lock()
-		e := h.known[handleKey(use)]
+		e := h.known[use.ID]
 		if e == nil {
 			h.mu.Unlock()
 			return "", false

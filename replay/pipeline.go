@@ -41,7 +41,7 @@ type reader struct {
 	cfg     *Config
 	src     Source
 	planner *planner
-	handles *handles
+	handles *handles // nil: nothing is sent
 	clock   func() int64 // ns since the run's start
 	ahead   *budget
 	out     chan<- *item
@@ -101,7 +101,7 @@ func (r *reader) take(rec *capture.Record) (it *item, more bool) {
 	it.plan = r.planner.plan(rec)
 	it.out.Refused = it.plan.refused
 	it.out.Class, it.out.Index = it.plan.class.String(), it.plan.index
-	if it.plan.refused == "" {
+	if it.plan.refused == "" && r.handles != nil {
 		r.handles.expect(r.seq, it.plan.gives)
 	}
 	it.bytes = int64(len(it.plan.shot.Body)+len(it.plan.shot.Target)) + itemWeight

@@ -59,7 +59,23 @@ func (p *planner) plan(rec *capture.Record) plan {
 			pl.uses = append(pl.uses, h)
 		}
 	}
+	if pl.refused == "" && len(pl.uses) == 0 && needsHandle(route, rec.Body) {
+		pl.refused = RefusedHandle
+	}
 	return pl
+}
+
+// needsHandle tells whether a request means nothing without an id that a server
+// issued. One that means all of them, such as clearing every scroll, would reach
+// beyond the replay, so it counts too.
+func needsHandle(r es.Route, body []byte) bool {
+	switch r.Op {
+	case es.OpScroll, es.OpClearScroll, es.OpClosePIT, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete, es.OpSQLClose:
+		return true
+	case es.OpSearch:
+		return bytes.Contains(body, []byte(`"pit"`)) && es.RequestFacts(r.Op, r.Query, body).PIT
+	}
+	return false
 }
 
 // origin is the target in origin form, as it is sent.

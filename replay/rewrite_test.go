@@ -108,6 +108,10 @@ func TestGuards(t *testing.T) {
 	}{
 		"read":                           {read, "POST", "/a/_search", "{}", ""},
 		"read by get":                    {read, "GET", "/a/_doc/1", "", ""},
+		"a page of a scroll, id unknown": {read, "POST", "/_search/scroll", `{"scroll_id":"x"}`, RefusedHandle},
+		"clear every scroll":             {read, "DELETE", "/_search/scroll/_all", "", RefusedHandle},
+		"a search of a PIT, id unknown":  {read, "POST", "/_search", `{"pit":{"id":"x"}}`, RefusedHandle},
+		"a search for the word pit":      {read, "POST", "/_search", `{"query":{"term":{"a":"pit"}},"aggs":{"pit":{"max":{"field":"pit"}}}}`, ""},
 		"scroll":                         {read, "POST", "/a/_search?scroll=1m", "{}", ""},
 		"write, not asked for":           {read, "POST", "/_bulk", "{\"index\":{\"_index\":\"a\"}}\n{}\n", RefusedWrite},
 		"write to the same index":        {same, "PUT", "/a/_doc/1", "{}", ""},
