@@ -2,6 +2,7 @@ package capture
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -101,16 +102,20 @@ func (t *tally) remember(gap Gap) {
 	t.untold[gap.Reason] = gap
 }
 
-// takeGaps hands out what gap lines have to tell, and forgets it.
-func (t *tally) takeGaps() map[string]Gap {
+// untoldReasons are those that gap lines have to tell of, in order.
+func (t *tally) untoldReasons() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.untold) == 0 {
-		return nil
-	}
-	gaps := t.untold
-	t.untold = map[string]Gap{}
-	return gaps
+	return slices.Sorted(maps.Keys(t.untold))
+}
+
+// takeGap hands out what a gap line has to tell of a reason, and forgets it.
+func (t *tally) takeGap(reason string) (Gap, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gap, ok := t.untold[reason]
+	delete(t.untold, reason)
+	return gap, ok
 }
 
 func (t *tally) capture(records, raw, packed uint64) {

@@ -258,11 +258,14 @@ func (s *scribe) tick(now time.Time) {
 }
 
 // tellGaps writes a line for each reason for which requests were dropped since
-// the last time.
+// the last time. What cannot be written now stays to be told.
 func (s *scribe) tellGaps() {
-	for _, gap := range s.rec.counts.takeGaps() {
+	for _, reason := range s.rec.counts.untoldReasons() {
 		if s.lines == nil || s.lines.Err() != nil {
-			s.rec.counts.retell(gap)
+			return
+		}
+		gap, ok := s.rec.counts.takeGap(reason)
+		if !ok {
 			continue
 		}
 		s.seq++

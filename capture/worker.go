@@ -14,7 +14,7 @@ const (
 	batchWeight = 512 << 10
 
 	chunkSize = 256 << 10 // a chunk goes to the writer at this size
-	chunkKeep = 1 << 20   // larger buffers are not used again
+	chunkKeep = 2 << 20   // larger buffers are not used again; a bulk of 1 MB fits
 )
 
 // chunk carries encoded lines from a worker to the writer. Each line stands in
