@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/internal/es"
@@ -138,27 +139,40 @@ func (w *Worker) line(dst, line []byte, n node) ([]byte, reason) {
 	return w.rewrite(dst, line, n)
 }
 
-// state appends the digest of an id that the server issued, and notes its use.
-func (w *Worker) state(dst []byte, op es.Op, s []byte) []byte {
-	start := len(dst)
-	dst = w.handles.digest(dst, s)
-	w.uses = append(w.uses, capture.Handle{Kind: handleKind(op), Dir: "use", ID: string(dst[start:])})
+// state appends the digests of ids that the server issued, joined by commas. They
+// serialise names of indices and parts of queries; the digest stands for one in
+// the record and in its Handles alike, so that a replay can put the target's in
+// its place.
+func (w *Worker) state(dst, s []byte) []byte {
+	if string(s) == "_all" {
+		return append(dst, s...)
+	}
+	for i, id := range bytes.Split(s, []byte{','}) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if len(id) > 0 {
+			dst = w.handles.digest(dst, bytes.TrimSpace(id))
+		}
+	}
 	return dst
 }
 
-// handleKind names what an operation's server-issued id is.
-func handleKind(op es.Op) string {
-	switch op {
-	case es.OpScroll, es.OpClearScroll:
-		return "scroll"
-	case es.OpAsyncSearch, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete:
-		return "async"
+// addHandles appends handles in the form in which they stand in records.
+func (w *Worker) addHandles(dst []capture.Handle, from []es.Handle, dir string) []capture.Handle {
+	for _, h := range from {
+		switch {
+		case h.Kind == es.HandleID:
+			w.val = w.MapID(w.val[:0], h.Value)
+		case w.p.cfg.Preset == PresetOff:
+			w.val = append(w.val[:0], h.Value...)
+		default:
+			w.val = w.state(w.val[:0], h.Value)
+		}
+		dst = append(dst, capture.Handle{Kind: h.Kind, Dir: dir, ID: string(w.val)})
 	}
-	return "pit"
+	return dst
 }
-
-// gives notes the handles that an answer issued.
-func (w *Worker) gives(*capture.Record, *capture.Exchange) {}
 
 // plain copies a request as it is, preset off; credentials in headers go all the
 // same, as a capture is no place for them.
@@ -176,11 +190,11 @@ func (w *Worker) plain(rec *capture.Record, x *capture.Exchange) reason {
 	if err != nil {
 		return dropDecompress
 	}
-	w.op = route.Op
-	rec.Op, rec.Method, rec.Target = route.Op.String(), x.Method, target
+	w.route, w.plainBody = route, body
+	rec.Op, rec.Method, rec.Target = route.Op.String(), strings.Clone(x.Method), strings.Clone(target)
 	for _, h := range x.Header {
 		if !secretHeader(h.Name) && !equalFold(h.Name, "Content-Encoding") && !equalFold(h.Name, "Content-Length") {
-			rec.Header = append(rec.Header, h)
+			rec.Header = append(rec.Header, capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)})
 		}
 	}
 	rec.Body = append(rec.Body, body...)

@@ -149,7 +149,7 @@ func (w *Worker) param(dst []byte, op es.Op, kind prim, s []byte) ([]byte, reaso
 	case pIX:
 		return w.indexExpr(dst, s), kept
 	case pState:
-		return w.state(dst, op, s), kept
+		return w.state(dst, s), kept
 	case pPath2:
 		return w.filterPath(dst, s)
 	case pBody:

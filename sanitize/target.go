@@ -87,7 +87,7 @@ func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 func (w *Worker) idOf(op es.Op) func(dst, s []byte) []byte {
 	switch op {
 	case es.OpScroll, es.OpClearScroll, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete, es.OpClosePIT:
-		return func(dst, s []byte) []byte { return w.state(dst, op, s) }
+		return w.state
 	case es.OpSearchTemplate, es.OpRender, es.OpSearchApplication:
 		return w.chosen
 	}

@@ -34,7 +34,7 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 	case pIX:
 		r.put(k, s, r.indexExpr)
 	case pState:
-		r.put(k, s, func(dst, s []byte) []byte { return r.state(dst, r.op, s) })
+		r.put(k, s, r.state)
 	case pScript:
 		return r.script(k, s)
 	case pTemplate:

@@ -25,11 +25,14 @@ type Worker struct {
 	bulk    es.BulkReader
 	msearch es.MsearchReader
 
-	fid     fidelity
-	uses    []capture.Handle // handles that the request uses
-	op      es.Op
-	nested  []byte // sanitised text that lies encoded in the record
-	wrapped int
+	handled es.HandleReader
+
+	route     es.Route // of the request at hand
+	plainBody []byte   // its decoded body
+	found     []es.Handle
+	fid       fidelity
+	nested    []byte // sanitised text that lies encoded in the record
+	wrapped   int
 
 	free                            []*rewriter
 	tmp, tmp2, raw, val, low, path2 []byte
@@ -57,7 +60,7 @@ func (p *Pipeline) Worker() *Worker {
 		handles: newDomain(p.handle, &p.plain, post.orig, small),
 		actions: make(map[string]action),
 	}
-	w.dec.Max = int(p.cfg.MaxBody)
+	w.dec.Max, w.sum.MaxDecoded, w.handled.MaxDecoded = int(p.cfg.MaxBody), int(p.cfg.MaxBody), int(p.cfg.MaxBody)
 	return w
 }
 
@@ -114,6 +117,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 			drop = string(dropPanic)
 		}
 	}()
+	defer func() { w.route, w.plainBody, w.found = es.Route{}, nil, w.found[:0] }() // parts of the Exchange
 	*rec = capture.Record{Header: rec.Header[:0], Body: rec.Body[:0], Handles: rec.Handles[:0]}
 	if w.p.cfg.Preset == PresetOff {
 		return string(w.plain(rec, x))
@@ -132,7 +136,6 @@ func (w *Worker) reset() {
 	w.post.orig.reset()
 	w.post.kept.reset()
 	w.fid = fidelity{}
-	w.uses = w.uses[:0]
 	w.nested = w.nested[:0]
 	w.wrapped = 0
 	w.path2 = w.path2[:0]
@@ -148,7 +151,7 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 	if why = w.admit(route, x); why != kept {
 		return why
 	}
-	w.op = route.Op
+	w.route = route
 	w.out, why = w.target(w.out[:0], route)
 	if why != kept {
 		return why
@@ -159,10 +162,10 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 	if why != kept {
 		return why
 	}
+	w.plainBody = body
 	if rec.Body, why = w.body(rec.Body, route.Op, body); why != kept {
 		return why
 	}
-	rec.Handles = append(rec.Handles, w.uses...)
 	made := es.Classify(x.Method, rec.Target)
 	rec.Shape = w.shape.Fingerprint(route.Op, made.Index, made.Query, rec.Body).ID
 	return kept
@@ -275,6 +278,8 @@ func errorClass(s string) string {
 // answer fills in what the answer says: its Summary and the handles that it
 // gave.
 func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
+	w.found = w.handled.Request(w.found[:0], w.route, w.plainBody)
+	rec.Handles = w.addHandles(rec.Handles, w.found, "use")
 	if x.Status == 0 {
 		return
 	}
@@ -282,8 +287,9 @@ func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
 		rec.Want = &es.Summary{Unreadable: es.UnreadableLarge}
 		return
 	}
-	rec.Want = w.sum.Summarize(w.op, x.Status, x.AnswerType, x.AnswerCoding, x.Answer, w.Mapper())
-	w.gives(rec, x)
+	rec.Want = w.sum.Summarize(w.route.Op, x.Status, x.AnswerType, x.AnswerCoding, x.Answer, w.Mapper())
+	w.found = w.handled.Answer(w.found[:0], w.route, w.plainBody, x.AnswerType, x.AnswerCoding, x.Answer)
+	rec.Handles = w.addHandles(rec.Handles, w.found, "give")
 }
 
 // check runs the post-check over the finished record.

@@ -1,0 +1,79 @@
+package sanitize
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/esshadow/esshadow/capture"
+)
+
+// bulkLog makes a _bulk body of n log-like documents with words of a vocabulary
+// of the size of a natural one.
+func bulkLog(n int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	words := make([]string, 4000)
+	for i := range words {
+		b := make([]byte, 2+r.IntN(8))
+		for j := range b {
+			b[j] = 'a' + byte(r.IntN(26))
+		}
+		words[i] = string(b)
+	}
+	zipf := rand.NewZipf(r, 1.2, 4, uint64(len(words)-1))
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "{\"index\":{\"_index\":\"logs-app-2024.05.01\",\"_id\":\"doc-%d\"}}\n", i)
+		out.WriteString(`{"@timestamp":"2024-05-01T12:00:00.123Z","level":"info","message":"`)
+		for j := range 12 + r.IntN(20) {
+			if j > 0 {
+				out.WriteByte(' ')
+			}
+			out.WriteString(words[zipf.Uint64()])
+		}
+		fmt.Fprintf(&out, "\",\"host\":{\"name\":\"web%d.example.test\",\"ip\":\"10.1.%d.%d\"},\"status\":%d,\"took\":%d.%03d,\"user\":\"u%d\"}\n",
+			r.IntN(40), r.IntN(4), r.IntN(255), 200+r.IntN(4)*100, r.IntN(900), r.IntN(1000), r.IntN(100000))
+	}
+	return out.String()
+}
+
+func benchmark(b *testing.B, cfg Config, xs []*capture.Exchange) {
+	w := newWorker(b, cfg)
+	var rec capture.Record
+	var size int64
+	for _, x := range xs {
+		if drop := w.Sanitize(&rec, x); drop == string(dropPanic) {
+			b.Fatal(drop)
+		}
+		size += int64(len(x.Body) + len(x.Target))
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, x := range xs {
+			w.Sanitize(&rec, x)
+		}
+	}
+}
+
+func BenchmarkBulk(b *testing.B) {
+	xs := []*capture.Exchange{exchange("POST", "/_bulk", bulkLog(2000), "Content-Type", "application/x-ndjson")}
+	off := false
+	for _, name := range []string{PresetFidelity, PresetStrict} {
+		b.Run(name, func(b *testing.B) { benchmark(b, preset(name), xs) })
+	}
+	cfg := preset(PresetFidelity)
+	cfg.Postcheck = &off
+	b.Run("without post-check", func(b *testing.B) { benchmark(b, cfg, xs) })
+}
+
+func BenchmarkSearch(b *testing.B) {
+	var xs []*capture.Exchange
+	for _, r := range corpus(b, "search_bodies.ndjson") {
+		xs = append(xs, r.exchange(b))
+	}
+	for _, name := range []string{PresetFidelity, PresetStrict} {
+		b.Run(name, func(b *testing.B) { benchmark(b, preset(name), xs) })
+	}
+}
