@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/size"
+)
+
+// The copy is what passed, whatever its size; above the limit its size is.
+func TestTapBodies(t *testing.T) {
+	body := func(n int) string { return strings.Repeat("0123456789", n/10+1)[:n] }
+	n := answering(t, func(s *seen) string {
+		b := string(s.body)
+		if strings.Contains(s.line, "chunked") {
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s%s%s",
+				appendChunkSize(nil, len(b)), b, chunkEnd(len(b)))
+		}
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-type: text/x\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(b), b)
+	})
+	const stream, limit = 64 << 10, 256 << 10
+	for _, above := range []size.Size{stream, 1 << 20} {
+		tap := newTap()
+		p := start(t, Deps{Tap: tap}, func(c *Config) { c.StreamAbove, c.MaxBody = above, limit }, n.url())
+		c := dial(t, p.addr)
+		i := 0
+		for _, n := range []int{0, 1, 1023, 1024, 1025, 8191, 8192, 8193, stream - 1, stream, stream + 1, limit - 1, limit, limit + 1, 1<<20 + 1} {
+			for _, framing := range []string{"length", "chunked"} {
+				b := body(n)
+				req := fmt.Sprintf("POST /%s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", framing, n, b)
+				if framing == "chunked" {
+					// in two chunks where there is enough
+					req = "POST /chunked HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+					if half := n / 2; half > 0 {
+						req += fmt.Sprintf("%x\r\n%s\r\n", half, b[:half])
+						b = b[half:]
+					}
+					req += string(appendChunkSize(nil, len(b))) + b + chunkEnd(len(b))
+				}
+				a := c.ask(req)
+				if a.status() != 200 || string(a.body) != body(n) || a.err != nil {
+					t.Fatalf("%s %d: answer %q, %d bytes, %v", framing, n, a.line, len(a.body), a.err)
+				}
+				i++
+				x := tap.wait(t, i)[i-1]
+				want := body(n)
+				if n > limit {
+					want = ""
+				}
+				if string(x.Body) != want || x.BodySize != int64(n) || string(x.Answer) != want || x.AnswerSize != int64(n) {
+					t.Fatalf("%s %d: exchange has %d of %d and %d of %d bytes",
+						framing, n, len(x.Body), x.BodySize, len(x.Answer), x.AnswerSize)
+				}
+				if x.Conn != 1 || x.Request != uint64(i) || x.Wait <= 0 || x.Took < x.Wait || x.Time == 0 {
+					t.Fatalf("exchange %d: %d/%d, wait %d, took %d", i, x.Conn, x.Request, x.Wait, x.Took)
+				}
+				if framing == "length" && (x.AnswerType != "text/x" || x.AnswerCoding != "gzip") {
+					t.Fatalf("answer type %q coding %q", x.AnswerType, x.AnswerCoding)
+				}
+			}
+		}
+	}
+}
+
+// What an Exchange holds is its own until it is released, whatever passes next.
+func TestExchangesDoNotShareMemory(t *testing.T) {
+	n := answering(t, func(s *seen) string {
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: %d\r\n\r\n%s", len(s.body), s.body)
+	})
+	tap := newTap()
+	p := start(t, Deps{Tap: tap}, nil, n.url())
+	c := dial(t, p.addr)
+	const rounds = 200
+	text := func(i int) string { return fmt.Sprintf("%d-", i) + strings.Repeat(fmt.Sprint(i%10), 100*(i%50)) }
+	for i := range rounds {
+		b := text(i)
+		c.ask(fmt.Sprintf("POST /%d HTTP/1.1\r\nHost: h%d\r\nContent-Length: %d\r\n\r\n%s", i, i, len(b), b))
+		if i%3 == 0 {
+			tap.wait(t, i+1)[i].Release()
+		}
+	}
+	for i, x := range tap.wait(t, rounds) {
+		if i%3 == 0 {
+			continue
+		}
+		if string(x.Body) != text(i) || string(x.Answer) != text(i) || x.Target != fmt.Sprintf("/%d", i) || x.Header[0].Value != fmt.Sprintf("h%d", i) {
+			t.Fatalf("exchange %d was overwritten", i)
+		}
+	}
+}
+
+type panicTap struct{}
+
+func (panicTap) Offer(x *capture.Exchange) { panic("secret " + x.Target) }
+
+func TestTapPanicsDoNotConcernClients(t *testing.T) {
+	core, logs := observer.New(zap.DebugLevel)
+	n := recording(t)
+	p := start(t, Deps{Tap: panicTap{}, Log: zap.New(core)}, nil, n.url())
+	c := dial(t, p.addr)
+	for range 3 {
+		if a := c.ask("GET /secret HTTP/1.1\r\nHost: h\r\n\r\n"); a.status() != 200 {
+			t.Fatalf("answer %q", a.line)
+		}
+	}
+	if logs.Len() == 0 {
+		t.Error("nothing was logged")
+	}
+	for _, e := range logs.All() {
+		if s := fmt.Sprint(e); strings.Contains(s, "secret") {
+			t.Errorf("the log quotes the request: %s", s)
+		}
+	}
+}
+
+// The probe is answered, not passed on.
+func TestProbe(t *testing.T) {
+	n := recording(t)
+	p := start(t, Deps{Version: "1.2.3", Instance: "me"}, nil, n.url())
+	c := dial(t, p.addr)
+	a := c.ask("GET / HTTP/1.1\r\nHost: h\r\n" + ProbeHeader + ": 1\r\n\r\n")
+	if want := `{"esshadow":{"instance":"me","version":"1.2.3"}}`; string(a.body) != want {
+		t.Errorf("answer %q, want %q", a.body, want)
+	}
+	if len(n.requests()) != 0 {
+		t.Error("it was passed on")
+	}
+	if a := c.ask("GET /i/_search HTTP/1.1\r\nHost: h\r\nEsshadow-Probe: 1\r\n\r\n"); string(a.body) != "{}" || len(n.requests()) != 1 {
+		t.Error("another request with the header was not passed on")
+	}
+}
+
+func TestLogsQuoteNothing(t *testing.T) {
+	core, logs := observer.New(zap.DebugLevel)
+	p := start(t, Deps{Log: zap.New(core)}, nil, "http://127.0.0.1:1")
+	for _, req := range []string{
+		"GET /secret HTTP/1.1\r\nHost: secret\r\nAuthorization: secret\r\n\r\n",
+		"GET /secret HTTP/1.1\r\nsecret\r\n\r\n",
+		"secret secret\r\n\r\n",
+		"GET /" + strings.Repeat("secret", 50000) + " HTTP/1.1\r\nHost: h\r\n\r\n",
+	} {
+		a := dial(t, p.addr).ask(req)
+		if bytes.Contains(a.body, []byte("secret")) || strings.Contains(fmt.Sprint(a.headers), "secret") {
+			t.Errorf("the answer quotes the request: %q", a.body)
+		}
+	}
+	for _, e := range logs.All() {
+		if s := fmt.Sprint(e.Message, e.ContextMap()); strings.Contains(s, "secret") {
+			t.Errorf("the log quotes the request: %s", s)
+		}
+	}
+}
+
+// What the proxy keeps for reuse is bounded.
+func TestBuffersAreBounded(t *testing.T) {
+	p := newBuffers(1 << 20)
+	var all []*buffer
+	for range 10 {
+		for _, n := range []int{0, 1, 4096, 4097, 65536, 65537, 300000, 1 << 20, 16 << 20, 17 << 20} {
+			b := p.get(n)
+			if len(b.b) != 0 || cap(b.b) < n {
+				t.Fatalf("get(%d): %d of %d", n, len(b.b), cap(b.b))
+			}
+			all = append(all, b)
+		}
+	}
+	for _, b := range all {
+		p.put(b)
+	}
+	p.put(nil)
+	if got := p.held.Load(); got > 1<<20 || got == 0 {
+		t.Errorf("%d bytes are kept", got)
+	}
+	b := p.get(10)
+	b.b = append(b.b, "abc"...)
+	if b = p.grow(b, 100000); string(b.b) != "abc" || cap(b.b) < 100003 {
+		t.Errorf("grown to %q of %d", b.b, cap(b.b))
+	}
+}
