@@ -41,7 +41,8 @@ type Fingerprinter struct {
 	tree  tree
 	out   []byte // the canonical text
 	kinds []string
-	depth int // of nested clauses, the deepest met
+	words map[string]string // of this package's tables: see word
+	depth int               // of nested clauses, the deepest met
 
 	cuts []int // where the open sets' members begin in out
 	segs []segment
@@ -155,6 +156,20 @@ func (f *Fingerprinter) kind(name string) {
 	if !slices.Contains(f.kinds, name) {
 		f.kinds = append(f.kinds, name)
 	}
+}
+
+// word is name as a string; the names come from closed tables, so each is made
+// only once.
+func (f *Fingerprinter) word(name []byte) string {
+	w, ok := f.words[string(name)]
+	if !ok {
+		if f.words == nil {
+			f.words = make(map[string]string)
+		}
+		w = string(name)
+		f.words[w] = w
+	}
+	return w
 }
 
 // A set is written member by member, each after a call of member; endSet then

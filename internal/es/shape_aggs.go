@@ -1,29 +1,24 @@
 package es
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
-// aggTypes are the aggregations of Elasticsearch and OpenSearch.
-var aggTypes = [...]string{
-	"terms", "avg", "sum", "min", "max", "date_histogram", "cardinality", "filter", "filters", "histogram", "range", "top_hits", "stats",
-	"nested", "value_count", "percentiles", "composite", "date_range", "missing", "global", "reverse_nested", "extended_stats",
-	"significant_terms", "significant_text", "sampler", "diversified_sampler", "random_sampler", "adjacency_matrix",
-	"auto_date_histogram", "variable_width_histogram", "children", "parent", "rare_terms", "multi_terms", "ip_range", "ip_prefix",
-	"geo_bounds", "geo_centroid", "geo_distance", "geo_line", "geohash_grid", "geotile_grid", "geohex_grid", "cartesian_bounds",
-	"cartesian_centroid", "percentile_ranks", "median_absolute_deviation", "weighted_avg", "scripted_metric", "string_stats", "boxplot",
-	"top_metrics", "t_test", "rate", "matrix_stats", "categorize_text", "frequent_item_sets", "time_series", "change_point",
-	"avg_bucket", "sum_bucket", "min_bucket", "max_bucket", "stats_bucket", "extended_stats_bucket", "percentiles_bucket", "bucket_script",
-	"bucket_selector", "bucket_sort", "bucket_count_ks_test", "bucket_correlation", "cumulative_sum", "cumulative_cardinality",
-	"derivative", "moving_avg", "moving_fn", "moving_percentiles", "normalize", "serial_diff", "inference", "star_tree",
-}
-
-func aggOfName(name []byte) string {
-	if i := slices.IndexFunc(aggTypes[:], func(s string) bool { return s == string(name) }); i >= 0 {
-		return aggTypes[i]
+// isAggType tells the aggregations of Elasticsearch and OpenSearch.
+func isAggType(name []byte) bool {
+	switch string(name) {
+	case "terms", "avg", "sum", "min", "max", "date_histogram", "cardinality", "filter", "filters", "histogram", "range",
+		"top_hits", "stats", "nested", "value_count", "percentiles", "composite", "date_range", "missing", "global", "reverse_nested",
+		"extended_stats", "significant_terms", "significant_text", "sampler", "diversified_sampler", "random_sampler",
+		"adjacency_matrix", "auto_date_histogram", "variable_width_histogram", "children", "parent", "rare_terms", "multi_terms",
+		"ip_range", "ip_prefix", "geo_bounds", "geo_centroid", "geo_distance", "geo_line", "geohash_grid", "geotile_grid",
+		"geohex_grid", "cartesian_bounds", "cartesian_centroid", "percentile_ranks", "median_absolute_deviation", "weighted_avg",
+		"scripted_metric", "string_stats", "boxplot", "top_metrics", "t_test", "rate", "matrix_stats", "categorize_text",
+		"frequent_item_sets", "time_series", "change_point", "avg_bucket", "sum_bucket", "min_bucket", "max_bucket", "stats_bucket",
+		"extended_stats_bucket", "percentiles_bucket", "bucket_script", "bucket_selector", "bucket_sort", "bucket_count_ks_test",
+		"bucket_correlation", "cumulative_sum", "cumulative_cardinality", "derivative", "moving_avg", "moving_fn",
+		"moving_percentiles", "normalize", "serial_diff", "inference", "star_tree":
+		return true
 	}
-	return "other"
+	return false
 }
 
 // aggs writes the aggregations of an object as a set, without their names.
@@ -53,12 +48,13 @@ func (f *Fingerprinter) agg(n int32, depth int) {
 			below = c
 		case "meta":
 		default:
-			name := aggOfName(key)
-			f.write(name)
-			if name == "other" {
+			if isAggType(key) {
+				f.out = append(f.out, key...)
+			} else {
+				f.write("other")
 				f.digest(key)
 			}
-			f.aggBody(name, c)
+			f.aggBody(c)
 		}
 	}
 	if below != none {
@@ -66,11 +62,11 @@ func (f *Fingerprinter) agg(n int32, depth int) {
 	}
 }
 
-func (f *Fingerprinter) aggBody(name string, n int32) {
+func (f *Fingerprinter) aggBody(n int32) {
 	t := &f.tree
 	f.write("(")
 	start := len(f.out)
-	switch name {
+	switch string(t.at(n).key) {
 	case "filter":
 		f.queries(n, 1)
 	case "filters", "adjacency_matrix":

@@ -1,111 +1,6 @@
 package es
 
-import (
-	"bytes"
-	"slices"
-)
-
-// operators writes which operators of the Lucene query language a text has, in
-// a fixed order; not its words.
-func (f *Fingerprinter) operators(text []byte) {
-	var has [len(operatorNames)]bool
-	quoted := false
-	word := 0 // where the current word begins
-	for i := 0; i <= len(text); i++ {
-		c := byte(' ')
-		if i < len(text) {
-			c = text[i]
-		}
-		if quoted {
-			quoted = c != '"'
-			if c == '\\' {
-				i++
-			}
-			word = i // not i+1: what follows the quote begins no word
-			continue
-		}
-		switch c {
-		case '"':
-			quoted, has[opPhrase] = true, true
-		case '\\':
-			i++
-			continue
-		case '*', '?':
-			if i == word {
-				has[opLeading] = true
-			}
-			has[opWildcard] = true
-			continue
-		case '~':
-			has[opFuzzy] = true
-		case '^':
-			has[opBoost] = true
-		case ':':
-			has[opField] = true
-		case '(', ')':
-			has[opGroup] = true
-		case '[', ']', '{', '}':
-			has[opRange] = true
-		case '/':
-			has[opRegexp] = has[opRegexp] || i == word
-			continue
-		case '+', '-', '!':
-			if i == word {
-				has[opMust] = has[opMust] || c == '+'
-				has[opNot] = has[opNot] || c != '+'
-				word = i + 1
-			}
-			continue
-		case ' ', '\t', '\n', '\r', '|', '&':
-		default:
-			continue
-		}
-		if word <= i && i <= len(text) {
-			switch string(text[min(word, len(text)):min(i, len(text))]) {
-			case "AND":
-				has[opAnd] = true
-			case "OR":
-				has[opOr] = true
-			case "NOT":
-				has[opNot] = true
-			}
-		}
-		switch c {
-		case '&':
-			has[opAnd] = true
-		case '|':
-			has[opOr] = true
-		}
-		word = i + 1
-	}
-	for i, yes := range has {
-		if yes {
-			f.write(" ")
-			f.write(operatorNames[i])
-		}
-	}
-}
-
-const (
-	opAnd = iota
-	opOr
-	opNot
-	opMust
-	opPhrase
-	opLeading
-	opWildcard
-	opRegexp
-	opFuzzy
-	opRange
-	opGroup
-	opField
-	opBoost
-)
-
-var operatorNames = [...]string{
-	opAnd: "AND", opOr: "OR", opNot: "NOT", opMust: "+", opPhrase: `""`, opLeading: "*x", opWildcard: "x*", opRegexp: "/x/",
-	opFuzzy: "~", opRange: "[]", opGroup: "()", opField: "x:", opBoost: "^",
-}
+import "bytes"
 
 // language writes a request in ES|QL, SQL, PPL or EQL: the language's words in
 // their order, "f" for a name, "?" for a value, and a digest of the names. What
@@ -117,7 +12,15 @@ func (f *Fingerprinter) language(op Op, root int32) {
 		f.write("cursor")
 		return
 	}
-	f.skeleton(text)
+	s := skeleton{f: f}
+	f.text = f.text[:0]
+	for i := 0; i < len(text); {
+		i = s.step(text, i)
+	}
+	if len(f.text) > 0 {
+		f.write(" ")
+		f.digest(f.text)
+	}
 	if n := t.get(root, "filter"); n != none {
 		f.write(" ")
 		f.block("filter", n)
@@ -131,80 +34,90 @@ func (f *Fingerprinter) language(op Op, root int32) {
 	}
 }
 
-func (f *Fingerprinter) skeleton(text []byte) {
-	f.text = f.text[:0] // the names
-	last := byte(0)     // what was written last: w a word, f a name, ? a value, or a sign
-	put := func(kind byte, word string) {
-		if last != 0 && (kind == 'w' || kind == 'f' || kind == '?') && last != '(' {
-			f.write(" ")
+// skeleton writes a text of one of the languages step by step; the names are
+// gathered in the text of its Fingerprinter.
+type skeleton struct {
+	f    *Fingerprinter
+	last byte // what was written last: w a word, f a name, ? a value, or a sign
+}
+
+// step looks at what stands at i and returns where the next step begins.
+func (s *skeleton) step(text []byte, i int) int {
+	c := text[i]
+	switch {
+	case c <= ' ', c == ',': // lists of any length are one
+		return i + 1
+	case c == '"' || c == '\'':
+		s.once('?')
+		return literalEnd(text, i)
+	case c >= '0' && c <= '9':
+		s.once('?')
+		return langWordEnd(text, i)
+	case c == '`':
+		end := literalEnd(text, i)
+		s.name(bytes.Trim(text[i:end], "`"))
+		return end
+	case isWord(c):
+		end := langWordEnd(text, i)
+		if word := s.f.keyword(text[i:end]); word != "" {
+			s.f.kind(word)
+			s.put('w', word)
+		} else {
+			s.name(text[i:end])
 		}
-		f.write(word)
-		last = kind
+		return end
 	}
-	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case c <= ' ':
-			i++
-		case comment(text[i:]) > 0:
-			i += comment(text[i:])
-		case c == '"' || c == '\'':
-			i = literalEnd(text, i)
-			if last != '?' {
-				put('?', "?")
-			}
-		case c >= '0' && c <= '9':
-			for i < len(text) && (isWord(text[i]) || text[i] == '.') {
-				i++
-			}
-			if last != '?' {
-				put('?', "?")
-			}
-		case c == '`':
-			end := bytes.IndexByte(text[i+1:], '`')
-			if end < 0 {
-				end = len(text) - i - 1
-			}
-			f.text = appendClass(append(f.text, ' '), text[i+1:i+1+end])
-			i = min(i+end+2, len(text))
-			if last != 'f' {
-				put('f', "f")
-			}
-		case isWord(c):
-			start := i
-			for i < len(text) && (isWord(text[i]) || text[i] == '.' || text[i] == '@' || text[i] == '*') {
-				i++
-			}
-			if word := keyword(text[start:i]); word != "" {
-				f.kind(word)
-				put('w', word)
-				continue
-			}
-			f.text = appendClass(append(f.text, ' '), text[start:i])
-			if last != 'f' {
-				put('f', "f")
-			}
-		case c == ',':
-			i++ // lists of any length are one
-		case c == '(' || c == ')' || c == '[' || c == ']' || c == '|' || c == '{' || c == '}':
-			i++
-			if c == '|' && last != 0 {
-				f.write(" ")
-			}
-			f.out = append(f.out, c)
-			last = c
-		default:
-			i++ // operators: which of them says little
-			if (c == '=' || c == '<' || c == '>' || c == '!' || c == '~') && last != '=' {
-				f.write(" =")
-				last = '='
-			}
+	if n := comment(text[i:]); n > 0 {
+		return i + n
+	}
+	s.sign(c)
+	return i + 1
+}
+
+func (s *skeleton) put(kind byte, word string) {
+	if s.last != 0 && s.last != '(' {
+		s.f.write(" ")
+	}
+	s.f.write(word)
+	s.last = kind
+}
+
+// once writes "?" or "f" unless that was written just before.
+func (s *skeleton) once(kind byte) {
+	if s.last == kind {
+		return
+	}
+	word := "f"
+	if kind == '?' {
+		word = "?"
+	}
+	s.put(kind, word)
+}
+
+func (s *skeleton) name(b []byte) {
+	s.f.text = appendClass(append(s.f.text, ' '), b)
+	s.once('f')
+}
+
+// sign writes brackets and pipes as they are and all comparisons as "=".
+func (s *skeleton) sign(c byte) {
+	switch c {
+	case '|':
+		if s.last != 0 {
+			s.f.write(" ")
 		}
+	case '(', ')', '[', ']', '{', '}':
+	case '=', '<', '>', '!', '~':
+		if s.last == '=' {
+			return
+		}
+		s.f.write(" ")
+		c = '='
+	default:
+		return
 	}
-	if len(f.text) > 0 {
-		f.write(" ")
-		f.digest(f.text)
-	}
+	s.f.out = append(s.f.out, c)
+	s.last = c
 }
 
 // comment is the length of the comment that b begins with, 0 if there is none.
@@ -241,37 +154,49 @@ func literalEnd(text []byte, i int) int {
 	return len(text)
 }
 
+// langWordEnd is the end of the word or number at i, which may have dots and, as
+// patterns of names do, stars in it.
+func langWordEnd(text []byte, i int) int {
+	for i < len(text) && (isWord(text[i]) || text[i] == '.' || text[i] == '@' || text[i] == '*') {
+		i++
+	}
+	return i
+}
+
 func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
 }
 
 // keyword returns the word of one of the languages that b is, else "".
-func keyword(b []byte) string {
-	if len(b) > 20 {
+func (f *Fingerprinter) keyword(b []byte) string {
+	var upper [20]byte
+	if len(b) > len(upper) {
 		return ""
 	}
-	var upper [20]byte
 	for i, c := range b {
 		if c >= 'a' && c <= 'z' {
 			c -= 'a' - 'A'
 		}
 		upper[i] = c
 	}
-	if i, ok := slices.BinarySearchFunc(keywords[:], upper[:len(b)], func(w string, b []byte) int {
-		return bytes.Compare([]byte(w), b)
-	}); ok {
-		return keywords[i]
+	if !isKeyword(upper[:len(b)]) {
+		return ""
 	}
-	return ""
+	return f.word(upper[:len(b)])
 }
 
-// keywords are sorted.
-var keywords = [...]string{
-	"ALL", "AND", "ANY", "AS", "ASC", "AVG", "BETWEEN", "BUCKET", "BY", "CASE", "CAST", "CATEGORIZE", "CHANGE_POINT", "COALESCE", "COMPLETION",
-	"COUNT", "COUNT_DISTINCT", "DATE_TRUNC", "DEDUP", "DESC", "DESCRIBE", "DISSECT", "DISTINCT", "DROP", "ELSE", "END", "ENRICH", "EVAL",
-	"EVENTSTATS", "EXISTS", "FIELDS", "FIRST", "FORK", "FROM", "FULL", "FUSE", "GROK", "GROUP", "HAVING", "HEAD", "HISTOGRAM", "IN", "INLINESTATS",
-	"INNER", "IS", "JOIN", "KEEP", "KNN", "LAST", "LEFT", "LIKE", "LIMIT", "LOOKUP", "MATCH", "MATCH_PHRASE", "MAX", "MAXSPAN", "MEDIAN",
-	"METADATA", "MIN", "MV_EXPAND", "NOT", "NULL", "NULLS", "OF", "OFFSET", "ON", "OR", "ORDER", "OUTER", "PARSE", "PERCENTILE", "QSTR", "QUERY",
-	"RARE", "REGEX", "RENAME", "RERANK", "RIGHT", "RLIKE", "ROW", "RUNS", "SAMPLE", "SCORE", "SEARCH", "SELECT", "SEQUENCE", "SHOW", "SORT",
-	"SOURCE", "STATS", "STATS_BY", "SUM", "TABLES", "THEN", "TIMECHART", "TOP", "TREND", "UNION", "UNTIL", "VALUES", "WHEN", "WHERE", "WITH",
+// isKeyword tells the words of ES|QL, SQL, PPL and EQL that say what is done.
+func isKeyword(upper []byte) bool {
+	switch string(upper) {
+	case "ALL", "AND", "ANY", "AS", "ASC", "AVG", "BETWEEN", "BUCKET", "BY", "CASE", "CAST", "CATEGORIZE", "CHANGE_POINT",
+		"COALESCE", "COMPLETION", "COUNT", "COUNT_DISTINCT", "DATE_TRUNC", "DEDUP", "DESC", "DESCRIBE", "DISSECT", "DISTINCT", "DROP",
+		"ELSE", "END", "ENRICH", "EVAL", "EVENTSTATS", "EXISTS", "FIELDS", "FIRST", "FORK", "FROM", "FULL", "FUSE", "GROK", "GROUP",
+		"HAVING", "HEAD", "HISTOGRAM", "IN", "INLINESTATS", "INNER", "IS", "JOIN", "KEEP", "KNN", "LAST", "LEFT", "LIKE", "LIMIT",
+		"LOOKUP", "MATCH", "MATCH_PHRASE", "MAX", "MAXSPAN", "MEDIAN", "METADATA", "MIN", "MV_EXPAND", "NOT", "NULL", "NULLS", "OF",
+		"OFFSET", "ON", "OR", "ORDER", "OUTER", "PARSE", "PERCENTILE", "QSTR", "QUERY", "RARE", "REGEX", "RENAME", "RERANK", "RIGHT",
+		"RLIKE", "ROW", "RUNS", "SAMPLE", "SCORE", "SEARCH", "SELECT", "SEQUENCE", "SHOW", "SORT", "SOURCE", "STATS", "SUM", "TABLES",
+		"THEN", "TIMECHART", "TOP", "TREND", "UNION", "UNTIL", "VALUES", "WHEN", "WHERE", "WITH":
+		return true
+	}
+	return false
 }

@@ -23,33 +23,33 @@ const (
 )
 
 // clauseOf is the closed table of the query clauses of Elasticsearch and
-// OpenSearch. It returns the name as a constant.
-func clauseOf(name []byte) (string, clauseForm) {
-	for _, group := range &clauseTable {
-		if i := slices.IndexFunc(group.names, func(s string) bool { return s == string(name) }); i >= 0 {
-			return group.names[i], group.form
-		}
-	}
-	return "other", clauseUnknown
-}
-
-var clauseTable = [...]struct {
-	form  clauseForm
-	names []string
-}{
-	{clauseByField, []string{"term", "match", "match_phrase", "prefix", "wildcard", "match_phrase_prefix", "match_bool_prefix", "regexp", "fuzzy",
+// OpenSearch.
+func clauseOf(name []byte) clauseForm {
+	switch string(name) {
+	case "term", "match", "match_phrase", "prefix", "wildcard", "match_phrase_prefix", "match_bool_prefix", "regexp", "fuzzy",
 		"common", "span_term", "terms_set", "geo_distance", "geo_bounding_box", "geo_polygon", "geo_shape", "geo_grid", "shape", "xy_shape",
-		"neural_sparse", "text_expansion", "weighted_tokens", "span_term_query", "text"}},
-	{clauseNested, []string{"bool", "nested", "constant_score", "function_score", "dis_max", "boosting", "has_child", "has_parent", "script_score",
+		"neural_sparse", "text_expansion", "weighted_tokens":
+		return clauseByField
+	case "bool", "nested", "constant_score", "function_score", "dis_max", "boosting", "has_child", "has_parent", "script_score",
 		"pinned", "rule", "rule_query", "span_near", "span_or", "span_first", "span_not", "span_containing", "span_within", "span_multi",
-		"span_field_masking", "field_masking_span", "hybrid", "script", "agentic", "filtered", "and", "or", "not", "top_children", "sltr"}},
-	{clauseTerms, []string{"terms", "ids"}},
-	{clauseRange, []string{"range"}},
-	{clauseHasField, []string{"exists", "rank_feature", "distance_feature", "sparse_vector", "semantic", "percolate", "parent_id", "missing", "type"}},
-	{clauseBare, []string{"match_all", "match_none", "wrapper", "template", "kql", "rank_doc"}},
-	{clauseHasFields, []string{"multi_match", "query_string", "simple_query_string", "combined_fields", "more_like_this", "more_like_this_query"}},
-	{clauseVector, []string{"knn", "neural", "knn_score"}},
-	{clauseIntervals, []string{"intervals"}},
+		"span_field_masking", "field_masking_span", "hybrid", "script", "filtered", "and", "or", "not":
+		return clauseNested
+	case "terms", "ids":
+		return clauseTerms
+	case "range":
+		return clauseRange
+	case "exists", "rank_feature", "distance_feature", "sparse_vector", "semantic", "percolate", "parent_id", "missing", "type":
+		return clauseHasField
+	case "match_all", "match_none", "wrapper", "template", "kql", "rank_doc", "agentic", "sltr":
+		return clauseBare
+	case "multi_match", "query_string", "simple_query_string", "combined_fields", "more_like_this":
+		return clauseHasFields
+	case "knn", "neural":
+		return clauseVector
+	case "intervals":
+		return clauseIntervals
+	}
+	return clauseUnknown
 }
 
 // queries writes the clauses of a query, or of a list of them, as a set.
@@ -81,12 +81,17 @@ func (f *Fingerprinter) clauses(obj int32, depth int) {
 // clause writes the clause whose name is the key of n.
 func (f *Fingerprinter) clause(n int32, depth int) {
 	t := &f.tree
-	name, form := clauseOf(t.at(n).key)
-	f.kind(name)
-	f.write(name)
+	name := t.at(n).key
+	form := clauseOf(name)
+	if form == clauseUnknown {
+		f.kind("other")
+		f.write("other")
+		f.digest(name)
+		return
+	}
+	f.kind(f.word(name))
+	f.out = append(f.out, name...)
 	switch form {
-	case clauseUnknown:
-		f.digest(t.at(n).key)
 	case clauseByField:
 		f.byField(n)
 	case clauseTerms:

@@ -193,14 +193,6 @@ func TestFingerprintLongText(t *testing.T) {
 	}
 }
 
-func TestKeywordsAreSorted(t *testing.T) {
-	for _, w := range keywords {
-		if keyword([]byte(strings.ToLower(w))) != w {
-			t.Errorf("%s is not found: the table is not in order", w)
-		}
-	}
-}
-
 func TestOperators(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "ann smith": "", `name:ann AND "x y" OR NOT z`: ` AND OR NOT "" x:`, "*foo": " *x x*", "fo?o~2^3": " x* ~ ^", `a\*b \"c`: "", "+a -b !c": " NOT +",
