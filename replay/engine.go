@@ -118,6 +118,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	dispatching.Wait()
 	reading.Wait()
 	e.senders.Wait()
+	e.closeLeft()
 	e.notes.close()
 	noting.Wait()
 	e.tally.end(time.Since(e.start))

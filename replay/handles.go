@@ -24,12 +24,13 @@ import (
 type handles struct {
 	mu     sync.Mutex
 	known  map[string]*handle // by the capture's digest
-	oldest []string // keys in the order in which they were resolved, for the bound
+	oldest []string           // keys in the order in which they were resolved, for the bound
 	bytes  int
 }
 
 // handle is one id of the capture.
 type handle struct {
+	kind    string
 	live    string
 	pending []uint64      // records that are to give it and are not done
 	changed chan struct{} // closed when live or pending changes, if someone waits
@@ -56,7 +57,7 @@ func (h *handles) expect(seq uint64, gives []capture.Handle) {
 		key := g.ID
 		e := h.known[key]
 		if e == nil {
-			e = &handle{}
+			e = &handle{kind: g.Kind}
 			h.known[key] = e
 		}
 		e.pending = append(e.pending, seq)

@@ -108,6 +108,17 @@ func (s *scrollServer) handle(ctx *fasthttp.RequestCtx) {
 	}
 	_ = json.Unmarshal(ctx.PostBody(), &body)
 	ctx.SetContentType("application/json")
+	if string(ctx.Method()) == "DELETE" {
+		var list struct {
+			IDs []string `json:"scroll_id"`
+		}
+		if json.Unmarshal(ctx.PostBody(), &list) == nil {
+			for _, id := range list.IDs {
+				delete(s.live, id)
+			}
+		}
+		return
+	}
 	if strings.HasSuffix(string(ctx.Path()), "/scroll") {
 		if !s.live[body.ID] {
 			s.unknown.Add(1)
@@ -154,6 +165,9 @@ func TestScrollsAreContinued(t *testing.T) {
 		cfg := Default()
 		cfg.Speed = speed
 		s, _ := replayed(t, cfg, src, client(t, addr, nil))
+		if len(server.live) != 0 {
+			t.Errorf("%d scrolls are left open", len(server.live))
+		}
 		if s.Answered != scrolls*pages || s.Refused[RefusedHandle] != 1 || server.unknown.Load() != 0 || server.pages.Load() != scrolls*(pages-1) {
 			t.Errorf("speed %v: %+v; pages %d, unknown %d", speed, s.Counts, server.pages.Load(), server.unknown.Load())
 		}

@@ -113,6 +113,9 @@ func (e *Engine) send(it *item) *item {
 	if len(it.plan.gives) > 0 {
 		e.handles.settle(it.out.Seq, it.plan.gives, readHandles(it.plan.op, &it.ans))
 	}
+	if closes(it.plan.op) && it.out.Sent != 0 && it.out.Err == "" {
+		e.handles.drop(it.plan.uses)
+	}
 	e.inFlight.give(1)
 	e.memory.give(it.bytes)
 	next := e.lanes.leave(it)

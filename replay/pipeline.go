@@ -41,7 +41,7 @@ type reader struct {
 	cfg     *Config
 	src     Source
 	planner *planner
-	handles *handles // nil: nothing is sent
+	handles *handles     // nil: nothing is sent
 	clock   func() int64 // ns since the run's start
 	ahead   *budget
 	out     chan<- *item
