@@ -42,6 +42,12 @@ type Decoder struct {
 	buf   []byte
 	gap   Gap
 	known map[string]string
+
+	int64s    slab[int64]
+	plains    slab[int]
+	bools     slab[bool]
+	shardSets slab[es.Shards]
+	totals    slab[es.Total]
 }
 
 // Decode reads one line into r, replacing all that it held. The Body, Header and

@@ -6,6 +6,19 @@ import (
 	"github.com/esshadow/esshadow/internal/es"
 )
 
+// slab hands out values that the parts of summaries point to, many from one
+// allocation; one that is kept keeps its neighbours' few bytes too.
+type slab[T any] struct{ free []T }
+
+func (s *slab[T]) next() *T {
+	if len(s.free) == 0 {
+		s.free = make([]T, 64)
+	}
+	v := &s.free[0]
+	s.free = s.free[1:]
+	return v
+}
+
 // summary reads a Summary as AppendSummary wrote it.
 func (d *Decoder) summary(s *es.Summary) error {
 	return d.object("summary", func(name []byte) error { return d.summaryField(name, s) })
@@ -24,10 +37,10 @@ func (d *Decoder) summaryField(name []byte, s *es.Summary) error {
 	case "running":
 		return d.optBool("running", &s.Running)
 	case "shards":
-		s.Shards = new(es.Shards)
+		s.Shards = d.shardSets.next()
 		return d.shards(s.Shards)
 	case "total":
-		s.Total = new(es.Total)
+		s.Total = d.totals.next()
 		return d.total(s.Total)
 	case "hits":
 		return d.optInt("hits", &s.Hits)
@@ -190,6 +203,9 @@ func (d *Decoder) objects(place string, begin func() func([]byte) error) error {
 func (d *Decoder) strings(place string, v *[]string) error {
 	*v = nil
 	return d.array(place, func(k es.Token) error {
+		if *v == nil {
+			*v = make([]string, 0, es.MaxTopIDs)
+		}
 		b, err := d.textOf(k)
 		*v = append(*v, string(b))
 		return err
@@ -199,6 +215,9 @@ func (d *Decoder) strings(place string, v *[]string) error {
 func (d *Decoder) ints(place string, v *[]int64) error {
 	*v = nil
 	return d.array(place, func(k es.Token) error {
+		if *v == nil {
+			*v = make([]int64, 0, 8)
+		}
 		n, err := d.intOf(k)
 		*v = append(*v, n)
 		return err
@@ -209,19 +228,18 @@ func (d *Decoder) optInt64(place string, v **int64) error {
 	k, ok, err := d.take(es.Number)
 	*v = nil
 	if ok {
-		n, bad := d.intOf(k)
-		*v, err = &n, bad
+		*v = d.int64s.next()
+		**v, err = d.intOf(k)
 	}
 	return at(place, err)
 }
 
 func (d *Decoder) optInt(place string, v **int) error {
-	n := new(int)
 	k, ok, err := d.take(es.Number)
 	*v = nil
 	if ok {
-		*v = n
-		err = d.narrowOf(k, n)
+		*v = d.plains.next()
+		err = d.narrowOf(k, *v)
 	}
 	return at(place, err)
 }
@@ -247,7 +265,8 @@ func (d *Decoder) optBool(place string, v **bool) error {
 	b, ok, err := d.boolean()
 	*v = nil
 	if ok {
-		*v = &b
+		*v = d.bools.next()
+		**v = b
 	}
 	return at(place, err)
 }
