@@ -59,13 +59,11 @@ func (j *job) settle(err error) {
 	j.done = time.Now()
 	p.requests.Add(1)
 	p.metrics.count(j.op, j.status)
-	if err == nil && j.forwarded {
-		p.metrics.observe(j)
-	}
 	if !j.forwarded {
 		p.own.Add(1)
 		return
 	}
+	p.metrics.observe(j)
 	if p.tap != nil {
 		if errors.Is(err, errTooLargeBody) || own != nil && own.status < 500 {
 			return // refused while it streamed: no exchange with the cluster

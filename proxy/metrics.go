@@ -107,7 +107,7 @@ func (m *metrics) count(op es.Op, code int) {
 	(*c).Inc()
 }
 
-// observe adds the times of a job that a node answered.
+// observe adds the times of a job that was forwarded.
 func (m *metrics) observe(j *job) {
 	m.request.Observe(j.done.Sub(j.arrived).Seconds())
 	if j.last.IsZero() {

@@ -75,6 +75,8 @@ func (j *job) offer(class string) {
 	x.Err = class
 	if class == "" {
 		j.offerAnswer(x)
+	} else {
+		x.Took = int64(j.done.Sub(j.arrived)) // until it failed
 	}
 	j.p.offered.Add(1)
 	j.p.tap.Offer(&x.Exchange)
