@@ -85,3 +85,61 @@ func TestFingerprintCorpus(t *testing.T) {
 		}
 	}
 }
+
+// marked returns v with every string that is a value replaced by mark, and
+// every number by 9876543. What names a field, and what is a unit of time, stays.
+func marked(key string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = marked(k, x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = marked(key, x)
+		}
+		return out
+	case string:
+		switch key {
+		case "field", "fields", "path", "type", "sort", "default_field", "index", "_index", "child_type", "parent_type":
+			return v
+		}
+		return mark
+	case float64:
+		return 9876543
+	}
+	return v
+}
+
+// Real bodies: with their members in another order they have the same shape,
+// and with every value replaced by a mark the mark is not in it.
+func TestFingerprintCorpusHoldsNoValue(t *testing.T) {
+	for _, file := range []string{"search_bodies.ndjson", "other_requests.ndjson"} {
+		var f Fingerprinter
+		for _, l := range readCorpus(t, file) {
+			r := Classify(l.Method, l.Path)
+			var v any
+			if json.Unmarshal(l.Body, &v) != nil {
+				continue
+			}
+			sorted, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Op == OpSearch {
+				a, b := f.Fingerprint(r.Op, r.Index, r.Query, l.Body), f.Fingerprint(r.Op, r.Index, r.Query, sorted)
+				if a != b {
+					t.Errorf("%s\n%s\n%s", l.Body, a.Text, b.Text)
+				}
+			}
+			if body, err := json.Marshal(marked("", v)); err != nil {
+				t.Fatal(err)
+			} else if f.Fingerprint(r.Op, r.Index, "", body); strings.Contains(string(f.out), mark) || strings.Contains(string(f.out), "987654") {
+				t.Errorf("%s\n%s", body, f.out)
+			}
+		}
+	}
+}

@@ -15,6 +15,7 @@ const (
 // many items.
 func (f *Fingerprinter) bulkBody(body []byte) {
 	var ops [4]bool
+	var last []byte
 	n := 0
 	mark := f.beginSet()
 	f.bulk.Reset(body)
@@ -27,7 +28,8 @@ func (f *Fingerprinter) bulkBody(body []byte) {
 			ops[it.Op] = true
 		}
 		if n++; n <= maxShapeItems {
-			if name := f.metaIndex(it.Meta); len(name) > 0 {
+			if name := f.metaIndex(it.Meta); len(name) > 0 && !bytes.Equal(name, last) {
+				last = name
 				f.member()
 				f.index(string(name))
 			}

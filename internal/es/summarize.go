@@ -127,15 +127,15 @@ func (z *Summarizer) members(s *summaryCell, kind answerKind, status int, outer 
 		switch {
 		case kind == answerGet && status < 400: // may be a bare _source: its members mean nothing
 			z.getMember(s, key)
-		case z.common(s, key):
+		case z.anyMember(s, key):
 		default:
 			z.member(s, kind, key, outer)
 		}
 	}
 }
 
-// common reads a member that means the same in the answers of all operations.
-func (z *Summarizer) common(s *summaryCell, key []byte) bool {
+// anyMember reads a member that means the same in the answers of all operations.
+func (z *Summarizer) anyMember(s *summaryCell, key []byte) bool {
 	c := &z.c
 	switch string(key) {
 	case "took":

@@ -189,7 +189,7 @@ func (z *Summarizer) item() Item {
 		switch {
 		case string(key) == "status":
 			status, _ = z.c.number()
-		case z.common(s, key):
+		case z.anyMember(s, key):
 		default:
 			z.searchMember(s, key, false)
 		}

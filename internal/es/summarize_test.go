@@ -106,6 +106,14 @@ func TestSummarize(t *testing.T) {
 			if diff := cmp.Diff(c.want, summaryJSON(t, got)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
+			var pretty bytes.Buffer // as ?pretty has it
+			if json.Indent(&pretty, []byte(c.body), "", "  ") != nil {
+				return
+			}
+			again := Summarize(c.op, c.status, jsonType, "", pretty.Bytes(), Mapper{})
+			if diff := cmp.Diff(got, again); diff != "" {
+				t.Errorf("pretty: (-want +got)\n%s", diff)
+			}
 		})
 	}
 }

@@ -15,8 +15,8 @@ type Summary struct {
 	Shards   *Shards `json:"shards,omitempty"`
 
 	Total *Total   `json:"total,omitempty"` // hits.total
-	Hits  *int     `json:"hits,omitempty"`  // hits (or rows, events) returned
-	IDs   []string `json:"ids,omitempty"`   // digests of the first 10 sanitised hit ids, in order
+	Hits  *int     `json:"hits,omitempty"`  // hits, rows, events, terms or (msearch) answers returned
+	IDs   []string `json:"ids,omitempty"`   // Digests of the first MaxTopIDs mapped hit ids, in order
 	Aggs  []Agg    `json:"aggs,omitempty"`  // at most MaxAggs, in order of Path
 
 	Bulk  []BulkCount `json:"bulk,omitempty"`  // items by operation, status and error type
