@@ -135,7 +135,7 @@ func (d *Decoder) readAll(r io.Reader, packed int) ([]byte, error) {
 		case len(out) > limit:
 			d.out = out
 			return nil, ErrTooLarge
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			d.out = out
 			return out, nil
 		case err != nil:

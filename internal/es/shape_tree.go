@@ -1,5 +1,7 @@
 package es
 
+import "errors"
+
 // Bounds of what Fingerprint looks at. Beyond them a request has a Shape that
 // says only that.
 const (
@@ -50,7 +52,7 @@ func (t *tree) build(in []byte) (root int32, why string) {
 	for {
 		k, err := t.tokens.Next()
 		switch {
-		case err == ErrDepth:
+		case errors.Is(err, ErrDepth):
 			return none, "too deep"
 		case err != nil:
 			return none, "unreadable"
