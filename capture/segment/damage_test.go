@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -207,8 +208,8 @@ func newerFile(t testing.TB) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	le.PutUint16(b[12:], formatVersion+1)
-	le.PutUint32(b[len(b)-sumLen:], sum(b[:len(b)-sumLen]))
+	binary.LittleEndian.PutUint16(b[12:], formatVersion+1)
+	binary.LittleEndian.PutUint32(b[len(b)-sumLen:], sum(b[:len(b)-sumLen]))
 	return append(b, "whatever comes then"...)
 }
 

@@ -100,7 +100,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 
 // Lost adds up the lines that err, which may join several errors, gives up.
 func Lost(err error) uint64 {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // walks the whole tree itself, since errors.As finds only the first
 	case nil:
 		return 0
 	case *LostError:

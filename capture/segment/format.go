@@ -43,17 +43,13 @@ const (
 	maxFooter = footerFixed + maxMeta + maxBlocks*entryLen + tailLen
 )
 
-var (
-	le         = binary.LittleEndian
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-)
-
-func sum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+// sum is the checksum of b. MakeTable keeps the table of this polynomial itself.
+func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // appendFrame starts a skippable frame of n content bytes, the tag among them.
 func appendFrame(dst []byte, tag string, n int) []byte {
-	dst = le.AppendUint32(dst, frameMagic)
-	dst = le.AppendUint32(dst, uint32(n))
+	dst = binary.LittleEndian.AppendUint32(dst, frameMagic)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(n))
 	return append(dst, tag...)
 }
 
@@ -77,35 +73,35 @@ func appendFileHeader(dst []byte, m Meta) (out []byte, mark uint32, err error) {
 	}
 	start := len(dst)
 	dst = appendFrame(dst, tagFile, fileFixed-frameLen+len(text)+sumLen)
-	dst = le.AppendUint16(dst, formatVersion)
-	dst = le.AppendUint16(dst, 0) // flags: 1 is kept for sealed files
-	dst = le.AppendUint32(dst, uint32(len(text)))
+	dst = binary.LittleEndian.AppendUint16(dst, formatVersion)
+	dst = binary.LittleEndian.AppendUint16(dst, 0) // flags: 1 is kept for sealed files
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text)))
 	dst = append(dst, text...)
 	mark = sum(dst[start:])
-	return le.AppendUint32(dst, mark), mark, nil
+	return binary.LittleEndian.AppendUint32(dst, mark), mark, nil
 }
 
-// fileHeaderLen reads the length of a whole file header from its first bytes.
-func fileHeaderLen(b []byte) int64 { return frameLen + int64(le.Uint32(b[4:])) }
+// wholeFrame reads the length of a whole skippable frame from its first bytes.
+func wholeFrame(b []byte) int64 { return frameLen + int64(binary.LittleEndian.Uint32(b[4:])) }
 
 // decodeFileHeader reads a whole file header. What holds for every version, this
 // and later ones: magic, length, tag, version at their places and a checksum of
 // all that at the end. newer names what this version does not know.
 func decodeFileHeader(b []byte) (m Meta, mark uint32, newer, bad string) {
-	if len(b) < fileFixed+sumLen || !hasTag(b, tagFile) || fileHeaderLen(b) != int64(len(b)) {
+	if len(b) < fileFixed+sumLen || !hasTag(b, tagFile) || wholeFrame(b) != int64(len(b)) {
 		return m, 0, "", "header has a wrong length"
 	}
 	end := len(b) - sumLen
-	if mark = le.Uint32(b[end:]); sum(b[:end]) != mark {
+	if mark = binary.LittleEndian.Uint32(b[end:]); sum(b[:end]) != mark {
 		return m, 0, "", "header has a wrong checksum"
 	}
-	if v := le.Uint16(b[12:]); v != formatVersion {
+	if v := binary.LittleEndian.Uint16(b[12:]); v != formatVersion {
 		return m, mark, fmt.Sprintf("format version %d", v), ""
 	}
-	if flags := le.Uint16(b[14:]); flags != 0 {
+	if flags := binary.LittleEndian.Uint16(b[14:]); flags != 0 {
 		return m, mark, fmt.Sprintf("header flags %#x", flags), ""
 	}
-	if int64(le.Uint32(b[16:])) != int64(end-fileFixed) {
+	if int64(binary.LittleEndian.Uint32(b[16:])) != int64(end-fileFixed) {
 		return m, mark, "", "header has a wrong length"
 	}
 	if json.Unmarshal(b[fileFixed:end], &m) != nil {
@@ -132,18 +128,18 @@ func (b BlockInfo) end() int64 { return b.Offset + blockLen + int64(b.PackedLen)
 // putBlockHeader fills the first blockLen bytes of b, whose rest is the data frame.
 func putBlockHeader(b []byte, mark uint32, i BlockInfo) {
 	h := appendFrame(b[:0], tagBlock, blockLen-frameLen)
-	h = le.AppendUint16(h, kindZstd)
-	h = le.AppendUint16(h, 0) // flags
-	h = le.AppendUint32(h, mark)
-	h = le.AppendUint32(h, i.Seq)
-	h = le.AppendUint64(h, i.Index)
-	h = le.AppendUint32(h, i.Records)
-	h = le.AppendUint32(h, i.RawLen)
-	h = le.AppendUint32(h, i.PackedLen)
-	h = le.AppendUint32(h, sum(b[blockLen:]))
-	h = le.AppendUint64(h, uint64(i.First))
-	h = le.AppendUint64(h, uint64(i.Last))
-	le.AppendUint32(h, sum(h))
+	h = binary.LittleEndian.AppendUint16(h, kindZstd)
+	h = binary.LittleEndian.AppendUint16(h, 0) // flags
+	h = binary.LittleEndian.AppendUint32(h, mark)
+	h = binary.LittleEndian.AppendUint32(h, i.Seq)
+	h = binary.LittleEndian.AppendUint64(h, i.Index)
+	h = binary.LittleEndian.AppendUint32(h, i.Records)
+	h = binary.LittleEndian.AppendUint32(h, i.RawLen)
+	h = binary.LittleEndian.AppendUint32(h, i.PackedLen)
+	h = binary.LittleEndian.AppendUint32(h, sum(b[blockLen:]))
+	h = binary.LittleEndian.AppendUint64(h, uint64(i.First))
+	h = binary.LittleEndian.AppendUint64(h, uint64(i.Last))
+	binary.LittleEndian.AppendUint32(h, sum(h))
 }
 
 // blockHeader is a decoded block header.
@@ -157,19 +153,19 @@ type blockHeader struct {
 // decodeBlockHeader reads the header in the first blockLen bytes of b; ok only
 // if its checksum holds.
 func decodeBlockHeader(b []byte, offset int64) (h blockHeader, ok bool) {
-	if len(b) < blockLen || !hasTag(b, tagBlock) || le.Uint32(b[blockSummed:]) != sum(b[:blockSummed]) {
+	if len(b) < blockLen || !hasTag(b, tagBlock) || binary.LittleEndian.Uint32(b[blockSummed:]) != sum(b[:blockSummed]) {
 		return h, false
 	}
-	if kind, flags := le.Uint16(b[12:]), le.Uint16(b[14:]); kind != kindZstd || flags != 0 {
+	if kind, flags := binary.LittleEndian.Uint16(b[12:]), binary.LittleEndian.Uint16(b[14:]); kind != kindZstd || flags != 0 {
 		h.newer = fmt.Sprintf("block kind %d flags %#x", kind, flags)
 	}
-	h.mark, h.sum = le.Uint32(b[16:]), le.Uint32(b[44:])
+	h.mark, h.sum = binary.LittleEndian.Uint32(b[16:]), binary.LittleEndian.Uint32(b[44:])
 	h.BlockInfo = BlockInfo{
-		Offset: offset, Seq: le.Uint32(b[20:]), Index: le.Uint64(b[24:]), Records: le.Uint32(b[32:]),
-		RawLen: le.Uint32(b[36:]), PackedLen: le.Uint32(b[40:]),
-		First: int64(le.Uint64(b[48:])), Last: int64(le.Uint64(b[56:])),
+		Offset: offset, Seq: binary.LittleEndian.Uint32(b[20:]), Index: binary.LittleEndian.Uint64(b[24:]), Records: binary.LittleEndian.Uint32(b[32:]),
+		RawLen: binary.LittleEndian.Uint32(b[36:]), PackedLen: binary.LittleEndian.Uint32(b[40:]),
+		First: int64(binary.LittleEndian.Uint64(b[48:])), Last: int64(binary.LittleEndian.Uint64(b[56:])),
 	}
-	return h, le.Uint32(b[4:]) == blockLen-frameLen
+	return h, binary.LittleEndian.Uint32(b[4:]) == blockLen-frameLen
 }
 
 // Footer is what the end of a closed file says about it.
@@ -225,40 +221,40 @@ func appendFooter(dst []byte, mark uint32, f *Footer) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = appendFrame(dst, tagFooter, n-frameLen)
-	dst = le.AppendUint32(dst, 0) // flags
-	dst = le.AppendUint32(dst, mark)
-	dst = le.AppendUint32(dst, uint32(len(f.Blocks)))
-	dst = le.AppendUint64(dst, f.Records)
-	dst = le.AppendUint64(dst, f.Raw)
-	dst = le.AppendUint64(dst, f.Packed)
-	dst = le.AppendUint64(dst, uint64(f.First))
-	dst = le.AppendUint64(dst, uint64(f.Last))
-	dst = le.AppendUint32(dst, uint32(len(text)))
+	dst = binary.LittleEndian.AppendUint32(dst, 0) // flags
+	dst = binary.LittleEndian.AppendUint32(dst, mark)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(f.Blocks)))
+	dst = binary.LittleEndian.AppendUint64(dst, f.Records)
+	dst = binary.LittleEndian.AppendUint64(dst, f.Raw)
+	dst = binary.LittleEndian.AppendUint64(dst, f.Packed)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.First))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Last))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text)))
 	dst = append(dst, text...)
 	for _, b := range f.Blocks {
 		dst = appendEntry(dst, b)
 	}
-	dst = le.AppendUint32(dst, uint32(n))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(n))
 	dst = append(dst, tagTail...)
-	return le.AppendUint32(dst, sum(dst[start:])), nil
+	return binary.LittleEndian.AppendUint32(dst, sum(dst[start:])), nil
 }
 
 func appendEntry(dst []byte, b BlockInfo) []byte {
-	dst = le.AppendUint64(dst, uint64(b.Offset))
-	dst = le.AppendUint64(dst, b.Index)
-	dst = le.AppendUint64(dst, uint64(b.First))
-	dst = le.AppendUint64(dst, uint64(b.Last))
-	dst = le.AppendUint32(dst, b.Seq)
-	dst = le.AppendUint32(dst, b.Records)
-	dst = le.AppendUint32(dst, b.RawLen)
-	return le.AppendUint32(dst, b.PackedLen)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.Offset))
+	dst = binary.LittleEndian.AppendUint64(dst, b.Index)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.First))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.Last))
+	dst = binary.LittleEndian.AppendUint32(dst, b.Seq)
+	dst = binary.LittleEndian.AppendUint32(dst, b.Records)
+	dst = binary.LittleEndian.AppendUint32(dst, b.RawLen)
+	return binary.LittleEndian.AppendUint32(dst, b.PackedLen)
 }
 
 func decodeEntry(b []byte) BlockInfo {
 	return BlockInfo{
-		Offset: int64(min(le.Uint64(b), math.MaxInt64)), Index: le.Uint64(b[8:]),
-		First: int64(le.Uint64(b[16:])), Last: int64(le.Uint64(b[24:])),
-		Seq: le.Uint32(b[32:]), Records: le.Uint32(b[36:]), RawLen: le.Uint32(b[40:]), PackedLen: le.Uint32(b[44:]),
+		Offset: int64(min(binary.LittleEndian.Uint64(b), math.MaxInt64)), Index: binary.LittleEndian.Uint64(b[8:]),
+		First: int64(binary.LittleEndian.Uint64(b[16:])), Last: int64(binary.LittleEndian.Uint64(b[24:])),
+		Seq: binary.LittleEndian.Uint32(b[32:]), Records: binary.LittleEndian.Uint32(b[36:]), RawLen: binary.LittleEndian.Uint32(b[40:]), PackedLen: binary.LittleEndian.Uint32(b[44:]),
 	}
 }
 
@@ -268,31 +264,31 @@ func footerLenAtTail(tail []byte) int64 {
 	if len(tail) != tailLen || string(tail[4:8]) != tagTail {
 		return 0
 	}
-	return int64(le.Uint32(tail))
+	return int64(binary.LittleEndian.Uint32(tail))
 }
 
 // decodeFooter reads a whole footer; bad is empty if it is one and holds together.
 func decodeFooter(b []byte, mark uint32, anyMark bool) (f *Footer, newer, bad string) {
-	if len(b) < footerFixed+tailLen || !hasTag(b, tagFooter) || frameLen+int64(le.Uint32(b[4:])) != int64(len(b)) {
+	if len(b) < footerFixed+tailLen || !hasTag(b, tagFooter) || wholeFrame(b) != int64(len(b)) {
 		return nil, "", "footer has a wrong length"
 	}
 	end := len(b) - sumLen
-	if footerLenAtTail(b[len(b)-tailLen:]) != int64(len(b)) || le.Uint32(b[end:]) != sum(b[:end]) {
+	if footerLenAtTail(b[len(b)-tailLen:]) != int64(len(b)) || binary.LittleEndian.Uint32(b[end:]) != sum(b[:end]) {
 		return nil, "", "footer has a wrong checksum"
 	}
-	if !anyMark && le.Uint32(b[16:]) != mark {
+	if !anyMark && binary.LittleEndian.Uint32(b[16:]) != mark {
 		return nil, "", "footer of another file"
 	}
-	if flags := le.Uint32(b[12:]); flags != 0 {
+	if flags := binary.LittleEndian.Uint32(b[12:]); flags != 0 {
 		return nil, fmt.Sprintf("footer flags %#x", flags), ""
 	}
-	blocks, text := int64(le.Uint32(b[20:])), int64(le.Uint32(b[64:]))
+	blocks, text := int64(binary.LittleEndian.Uint32(b[20:])), int64(binary.LittleEndian.Uint32(b[64:]))
 	if footerFixed+text+blocks*entryLen+tailLen != int64(len(b)) {
 		return nil, "", "footer has a wrong length"
 	}
 	f = &Footer{
-		Records: le.Uint64(b[24:]), Raw: le.Uint64(b[32:]), Packed: le.Uint64(b[40:]),
-		First: int64(le.Uint64(b[48:])), Last: int64(le.Uint64(b[56:])),
+		Records: binary.LittleEndian.Uint64(b[24:]), Raw: binary.LittleEndian.Uint64(b[32:]), Packed: binary.LittleEndian.Uint64(b[40:]),
+		First: int64(binary.LittleEndian.Uint64(b[48:])), Last: int64(binary.LittleEndian.Uint64(b[56:])),
 	}
 	table := b[footerFixed+text:]
 	var t footerText

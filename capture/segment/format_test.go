@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"flag"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
@@ -95,7 +95,7 @@ func TestVectorHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := fileHeaderLen(want)
+	n := wholeFrame(want)
 	if !bytes.Equal(got[:n], want[:n]) {
 		t.Errorf("file header differs:\n%s\n%s", hex.Dump(got[:n]), hex.Dump(want[:n]))
 	}
@@ -245,13 +245,13 @@ func TestHeadersComeBack(t *testing.T) {
 // from damage.
 func TestNewerHeader(t *testing.T) {
 	b := newerFile(t)
-	b = b[:fileHeaderLen(b)]
+	b = b[:wholeFrame(b)]
 	if _, _, newer, bad := decodeFileHeader(b); newer != "format version 2" || bad != "" {
 		t.Errorf("newer %q, bad %q", newer, bad)
 	}
-	le.PutUint16(b[12:], formatVersion)
-	le.PutUint16(b[14:], 1)
-	le.PutUint32(b[len(b)-sumLen:], sum(b[:len(b)-sumLen]))
+	binary.LittleEndian.PutUint16(b[12:], formatVersion)
+	binary.LittleEndian.PutUint16(b[14:], 1)
+	binary.LittleEndian.PutUint32(b[len(b)-sumLen:], sum(b[:len(b)-sumLen]))
 	if _, _, newer, _ := decodeFileHeader(b); newer != "header flags 0x1" {
 		t.Errorf("newer %q", newer)
 	}
@@ -264,9 +264,9 @@ func TestUnknownMetaIsIgnored(t *testing.T) {
 	}
 	text := bytes.Replace(b[fileFixed:len(b)-sumLen], []byte(`{"format"`), []byte(`{"later":[1],"format"`), 1)
 	n := appendFrame(nil, tagFile, fileFixed-frameLen+len(text)+sumLen)
-	n = le.AppendUint32(le.AppendUint32(n, formatVersion), uint32(len(text)))
+	n = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(n, formatVersion), uint32(len(text)))
 	n = append(n, text...)
-	n = le.AppendUint32(n, sum(n))
+	n = binary.LittleEndian.AppendUint32(n, sum(n))
 	got, _, newer, bad := decodeFileHeader(n)
 	if newer != "" || bad != "" || got.Capture != "shop" {
 		t.Errorf("%+v, %q, %q", got, newer, bad)
@@ -275,175 +275,5 @@ func TestUnknownMetaIsIgnored(t *testing.T) {
 	huge.Rules = strings.Repeat("x", maxMeta)
 	if _, _, err := appendFileHeader(nil, huge); err == nil {
 		t.Error("header over the limit")
-	}
-}
-
-func FuzzHeader(f *testing.F) {
-	whole, _, footer := smallFile(f)
-	r, err := newReader(inMemory(whole), closedName)
-	if err != nil {
-		f.Fatal(err)
-	}
-	_, at := r.tail()
-	f.Add(whole[:r.first], true)
-	f.Add(whole[footer.Blocks[0].Offset:footer.Blocks[0].end()], true)
-	f.Add(whole[at:], false)
-	f.Fuzz(func(t *testing.T, b []byte, fixSum bool) {
-		if fixSum && len(b) >= blockLen { // let the fuzzer past the checksums
-			b = bytes.Clone(b)
-			le.PutUint32(b[blockSummed:], sum(b[:blockSummed]))
-			le.PutUint32(b[len(b)-sumLen:], sum(b[:len(b)-sumLen]))
-		}
-		_, _, newer, bad := decodeFileHeader(b)
-		if newer != "" && bad != "" {
-			t.Error("both newer and bad")
-		}
-		if h, ok := decodeBlockHeader(b, 0); ok && h.newer == "" {
-			again := bytes.Clone(b[:blockLen])
-			putBlockHeader(again, h.mark, h.BlockInfo)
-			le.PutUint32(again[44:], h.sum)
-			le.PutUint32(again[blockSummed:], sum(again[:blockSummed]))
-			if !bytes.Equal(again, b[:blockLen]) {
-				t.Errorf("header came back different:\n%s\n%s", hex.Dump(b[:blockLen]), hex.Dump(again))
-			}
-		}
-		if foot, _, bad := decodeFooter(b, 0, true); bad == "" && foot != nil && len(foot.Blocks)*entryLen > len(b) {
-			t.Error("more blocks than bytes")
-		}
-	})
-}
-
-// FuzzReader: whatever the bytes, reading ends, with a known error, within its
-// bounds; skipping gives at least what failing gives; and repair makes a file
-// that verifies, or says why not.
-func FuzzReader(f *testing.F) {
-	whole, _, footer := smallFile(f)
-	f.Add(whole)
-	f.Add(whole[:footer.Blocks[2].Offset+10])
-	f.Add(append(bytes.Clone(whole[:footer.Blocks[1].Offset]), whole[footer.Blocks[2].Offset:]...))
-	vector, err := os.ReadFile(vectorFile)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(vector)
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, b []byte) {
-		strict, _, err := readBytes(b, closedName, WithMaxBlock(1<<20))
-		checkKnown(t, err)
-		loose, _, err := readBytes(b, closedName, WithMaxBlock(1<<20), WithOnCorrupt(Skip))
-		checkKnown(t, err)
-		if len(loose) < len(strict) {
-			t.Errorf("skipping gives %d lines, failing %d", len(loose), len(strict))
-		}
-		path := filepath.Join(dir, openName)
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		report, err := Repair(path)
-		checkKnown(t, err)
-		if err == nil && !report.Removed && report.Missing.Places == 0 {
-			if _, err := Verify(report.Path); err != nil && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrCorrupt) {
-				t.Errorf("verify after repair: %v", err)
-			}
-		}
-		_ = os.Remove(path)
-		_ = os.Remove(filepath.Join(dir, closedName))
-	})
-}
-
-func checkKnown(t *testing.T, err error) {
-	t.Helper()
-	for _, known := range []error{nil, io.EOF, ErrTorn, ErrCorrupt, ErrVersion, ErrLimit} {
-		if errors.Is(err, known) {
-			return
-		}
-	}
-	t.Errorf("unknown error %v", err)
-}
-
-// varied makes lines that compress about as search traffic does.
-func varied(total int) [][]byte {
-	var out [][]byte
-	seed := uint64(1)
-	next := func(n uint64) uint64 {
-		seed = seed*6364136223846793005 + 1442695040888963407
-		return (seed >> 33) % n
-	}
-	word := func() string { return fmt.Sprintf("w%x", next(1<<20)) }
-	for i := 0; total > 0; i++ {
-		line := fmt.Appendf(nil, `{"seq":%d,"t":%d,"conn":%d,"op":"search","method":"POST","target":"/shop-%d/_search","headers":{"Content-Type":"application/json"},`+
-			`"body":{"query":{"bool":{"must":[{"match":{"title":"%s %s"}}],"filter":[{"term":{"brand":"%s"}},{"range":{"price":{"gte":%d,"lt":%d}}}]}},"size":%d},"status":200,"want":{"took":%d,"total":%d}}`,
-			i, day.UnixNano()+int64(next(1e12)), next(200), next(8), word(), word(), word(), next(500), 500+next(9000), 10*next(5), next(90), next(100000))
-		out = append(out, line)
-		total -= len(line) + 1
-	}
-	return out
-}
-
-func BenchmarkWrite(b *testing.B) {
-	in := varied(16 << 20)
-	for _, blockSize := range []int{64 << 10, 256 << 10, 1 << 20} {
-		for _, level := range []Level{LevelFastest, LevelDefault, LevelBetter} {
-			b.Run(fmt.Sprintf("%dKiB/%s", blockSize>>10, level), func(b *testing.B) {
-				cfg := testConfig(b.TempDir())
-				cfg.Level, cfg.RotateSize, cfg.KeepFiles = level, 64<<20, 1
-				_ = cfg.BlockSize.Set(fmt.Sprint(blockSize))
-				w := newWriter(b, cfg)
-				b.ReportAllocs()
-				var n int64
-				for i := 0; b.Loop(); i++ {
-					line := in[i%len(in)]
-					if err := w.Append(line, int64(i)); err != nil {
-						b.Fatal(err)
-					}
-					n += int64(len(line)) + 1
-				}
-				b.SetBytes(n / int64(max(b.N, 1)))
-				s := w.Stats()
-				b.ReportMetric(float64(s.Raw)/float64(max(s.Packed, 1)), "ratio")
-				if err := w.Close(nil); err != nil {
-					b.Fatal(err)
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	in := varied(16 << 20)
-	for _, blockSize := range []int{64 << 10, 256 << 10, 1 << 20} {
-		b.Run(fmt.Sprintf("%dKiB", blockSize>>10), func(b *testing.B) {
-			cfg := testConfig(b.TempDir())
-			_ = cfg.BlockSize.Set(fmt.Sprint(blockSize))
-			w := newWriter(b, cfg)
-			for i, line := range in {
-				if err := w.Append(line, int64(i)); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if err := w.Close(nil); err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(w.Stats().Raw))
-			b.ReportAllocs()
-			start := time.Now()
-			lines := 0
-			for b.Loop() {
-				r, err := Open(w.final)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for err == nil {
-					if _, err = r.Next(); err == nil {
-						lines++
-					}
-				}
-				if !errors.Is(err, io.EOF) {
-					b.Fatal(err)
-				}
-				_ = r.Close()
-			}
-			b.ReportMetric(float64(time.Since(start).Nanoseconds())/float64(max(lines, 1)), "ns/line")
-		})
 	}
 }

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -196,7 +197,7 @@ func TestUnknownKindOfBlock(t *testing.T) {
 		b := bytes.Clone(whole)
 		h := b[f.Blocks[1].Offset:]
 		h[at] = 1
-		le.PutUint32(h[blockSummed:], sum(h[:blockSummed]))
+		binary.LittleEndian.PutUint32(h[blockSummed:], sum(h[:blockSummed]))
 		for _, policy := range []OnCorrupt{Fail, Skip} {
 			got, _, err := readBytes(b, closedName, WithOnCorrupt(policy))
 			var newer *VersionError
@@ -229,18 +230,18 @@ func TestLimit(t *testing.T) {
 func TestLyingLengths(t *testing.T) {
 	whole, _, f := smallFile(t)
 	for name, put := range map[string]func(h []byte){
-		"raw":         func(h []byte) { le.PutUint32(h[36:], 1<<31) },
-		"raw shorter": func(h []byte) { le.PutUint32(h[36:], f.Blocks[1].RawLen-1) },
-		"raw longer":  func(h []byte) { le.PutUint32(h[36:], f.Blocks[1].RawLen+1) },
-		"raw zero":    func(h []byte) { le.PutUint32(h[36:], 0) },
-		"packed":      func(h []byte) { le.PutUint32(h[40:], 1<<31) },
-		"records":     func(h []byte) { le.PutUint32(h[32:], 4) },
-		"no records":  func(h []byte) { le.PutUint32(h[32:], 0) },
+		"raw":         func(h []byte) { binary.LittleEndian.PutUint32(h[36:], 1<<31) },
+		"raw shorter": func(h []byte) { binary.LittleEndian.PutUint32(h[36:], f.Blocks[1].RawLen-1) },
+		"raw longer":  func(h []byte) { binary.LittleEndian.PutUint32(h[36:], f.Blocks[1].RawLen+1) },
+		"raw zero":    func(h []byte) { binary.LittleEndian.PutUint32(h[36:], 0) },
+		"packed":      func(h []byte) { binary.LittleEndian.PutUint32(h[40:], 1<<31) },
+		"records":     func(h []byte) { binary.LittleEndian.PutUint32(h[32:], 4) },
+		"no records":  func(h []byte) { binary.LittleEndian.PutUint32(h[32:], 0) },
 	} {
 		b := bytes.Clone(whole)
 		h := b[f.Blocks[1].Offset:]
 		put(h)
-		le.PutUint32(h[blockSummed:], sum(h[:blockSummed]))
+		binary.LittleEndian.PutUint32(h[blockSummed:], sum(h[:blockSummed]))
 		if used := allocated(func() {
 			got, _, err := readBytes(b, closedName)
 			if err == nil || errors.Is(err, io.EOF) || len(got) != 3 {

@@ -401,7 +401,11 @@ func TestKillVictim(t *testing.T) {
 func TestKill(t *testing.T) {
 	for round := range 5 {
 		dir := t.TempDir()
-		victim := exec.Command(os.Args[0], "-test.run=^TestKillVictim$")
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		victim := exec.Command(self, "-test.run=^TestKillVictim$")
 		victim.Env = append(os.Environ(), "ESSHADOW_TEST_KILL_DIR="+dir)
 		out, err := victim.StdoutPipe()
 		if err != nil {

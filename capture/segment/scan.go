@@ -30,7 +30,7 @@ func (r *Reader) begin() error {
 	case n < fileFixed:
 		return r.badHeader("cut within the file header", false)
 	}
-	whole := fileHeaderLen(b)
+	whole := wholeFrame(b)
 	if whole > maxMeta || whole < fileFixed+sumLen {
 		return r.badHeader("header has a wrong length", false)
 	}
@@ -146,7 +146,7 @@ func (r *Reader) soundBlock(offset int64) bool {
 
 // atFooter reads the footer at pos, whose first bytes are b: io.EOF if it is one.
 func (r *Reader) atFooter(b []byte) (why string, err error) {
-	n := frameLen + int64(le.Uint32(b[4:]))
+	n := wholeFrame(b)
 	switch {
 	case n > maxFooter:
 		return "footer has a wrong length", nil
