@@ -29,7 +29,9 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 	}
 	switch {
 	case dateLen(head) == len(head) && len(head) > 0:
-		r.put(k, s, r.Worker.text.text)
+		r.put(k, s, func(dst, s []byte) []byte { // the math stays
+			return append(r.Worker.text.text(dst, head), s[len(head):]...)
+		})
 	case isYearMonth(head):
 		r.yearMonth(k, s)
 	case len(head) >= 3 && addressLen(head) == len(head):

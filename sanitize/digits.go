@@ -38,8 +38,9 @@ func newDigitTables(s *keyStream) *digitTables {
 
 // keyStream is an endless stream of numbers made from a key with AES-CTR.
 type keyStream struct {
-	c   cipher.Stream
-	buf [8]byte
+	c    cipher.Stream
+	buf  [4096]byte
+	next int // offset of the first byte of buf that is not used up
 }
 
 func newKeyStream(key []byte) (*keyStream, error) {
@@ -47,14 +48,20 @@ func newKeyStream(key []byte) (*keyStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keyStream{c: cipher.NewCTR(block, make([]byte, aes.BlockSize))}, nil
+	s := &keyStream{c: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
+	s.next = len(s.buf)
+	return s, nil
 }
 
 // below is a number in [0, n) without bias worth naming (64 bits for n < 2^32).
 func (s *keyStream) below(n uint32) uint32 {
-	clear(s.buf[:])
-	s.c.XORKeyStream(s.buf[:], s.buf[:])
-	hi, _ := bits.Mul64(binary.LittleEndian.Uint64(s.buf[:]), uint64(n))
+	if s.next == len(s.buf) {
+		clear(s.buf[:])
+		s.c.XORKeyStream(s.buf[:], s.buf[:])
+		s.next = 0
+	}
+	hi, _ := bits.Mul64(binary.LittleEndian.Uint64(s.buf[s.next:]), uint64(n))
+	s.next += 8
 	return uint32(hi)
 }
 

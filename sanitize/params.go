@@ -99,7 +99,7 @@ func (w *Worker) query(dst []byte, op es.Op, query string) ([]byte, reason) {
 			dst = append(dst, value...) // as it came
 			continue
 		}
-		dst = es.AppendEscaped(dst, out)
+		dst = appendLoose(dst, out, looseInQuery)
 	}
 	return dst, kept
 }

@@ -104,17 +104,22 @@ func (w *Worker) segment(dst []byte, seg string, f func(dst, s []byte) []byte) (
 	if string(w.val) == string(w.raw) {
 		return append(dst, seg...), kept // as it came
 	}
-	return appendSegment(dst, w.val), kept
+	return appendLoose(dst, w.val, looseInPath), kept
 }
 
-// appendSegment is es.AppendEscaped that leaves the characters of index
-// expressions as clients write them.
-func appendSegment(dst, s []byte) []byte {
+// Characters that clients leave as they are in a path segment and in a value of
+// the query string, besides the unreserved ones.
+const (
+	looseInPath  = "*,:@+=!$"
+	looseInQuery = "*,:@!$()/[]"
+)
+
+// appendLoose is es.AppendEscaped that leaves some more characters as they are.
+func appendLoose(dst, s []byte, loose string) []byte {
 	for i, c := range s {
-		switch c {
-		case '*', ',', ':', '@', '+', '=', '!', '$':
+		if strings.IndexByte(loose, c) >= 0 {
 			dst = append(dst, c)
-		default:
+		} else {
 			dst = es.AppendEscaped(dst, s[i:i+1])
 		}
 	}
