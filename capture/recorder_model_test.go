@@ -80,7 +80,7 @@ func randomDay(t *rapid.T) {
 		"fault":  func(t *rapid.T) { fault.Store(rapid.Int32Range(sound, writerPanics).Draw(t, "fault")) },
 		"pause":  func(t *rapid.T) { f.Pause(rapid.Bool().Draw(t, "on")) },
 		"sample": func(t *rapid.T) { f.SetSample(rapid.Float64Range(0, 1).Draw(t, "ratio")) },
-		"rotate": func(t *rapid.T) { _ = f.Rotate(context.Background()) },
+		"rotate": func(*rapid.T) { _ = f.Rotate(context.Background()) },
 		"":       func(*rapid.T) { balanced(f.Stats(), offered) },
 	})
 	fault.Store(sound)
