@@ -362,14 +362,15 @@ func (t *topHits) add(f found) {
 	if full && (t.limit == 0 || t.compare(&f, &t.heap[0]) > 0) {
 		return
 	}
-	f.vals = slices.Clone(f.vals)
 	if !full {
+		f.vals = slices.Clone(f.vals)
 		t.heap = append(t.heap, f)
 		if t.limit < math.MaxInt {
 			t.up(len(t.heap) - 1)
 		}
 		return
 	}
+	f.vals = append(t.heap[0].vals[:0], f.vals...)
 	t.heap[0] = f
 	t.down(0)
 }

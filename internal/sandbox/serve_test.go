@@ -2,112 +2,40 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	elasticsearch "github.com/elastic/go-elasticsearch/v8"
-	"github.com/elastic/go-elasticsearch/v8/esapi"
-	"github.com/elastic/go-elasticsearch/v8/typedapi/types"
 )
 
-// listen serves an engine on a port of the kernel's choice until the test ends.
-func listen(t *testing.T, e *Engine) string {
-	t.Helper()
+func TestServe(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + ln.Addr().String()
-}
-
-func TestOfficialClient(t *testing.T) {
-	url := listen(t, newEngine(t, Options{}))
+	go func() { done <- shop(t, Options{}).Serve(ctx, ln) }()
 	tr := &http.Transport{}
-	t.Cleanup(tr.CloseIdleConnections)
-	es, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: tr})
+	defer tr.CloseIdleConnections()
+	res, err := (&http.Client{Transport: tr}).Get("http://" + ln.Addr().String() + "/shop/_count")
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(what string, res *esapi.Response, err error) map[string]any {
-		t.Helper()
-		if err != nil || res.IsError() {
-			t.Fatal(what, err, res)
-		}
-		defer res.Body.Close()
-		var out map[string]any
-		if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-			t.Fatal(what, err)
-		}
-		return out
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK || res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
+		t.Error(res.Status, res.Header)
 	}
-	res, err := es.Info()
-	if out := check("info", res, err); !strings.Contains(text1(out, "tagline"), "testing only") {
-		t.Error(out)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
-	res, err = es.Indices.Create("shop", es.Indices.Create.WithBody(strings.NewReader(shopMapping)))
-	check("create", res, err)
-	res, err = es.Bulk(strings.NewReader(shopBulk), es.Bulk.WithIndex("shop"), es.Bulk.WithRefresh("wait_for"))
-	if out := check("bulk", res, err); out["errors"] != false {
-		t.Error(out)
-	}
-	res, err = es.Index("shop", strings.NewReader(`{"title":"Green hat"}`), es.Index.WithDocumentID("6"))
-	check("index", res, err)
-	res, err = es.Search(es.Search.WithIndex("shop"), es.Search.WithBody(strings.NewReader(`{"query":{"match":{"title":"red hat"}}}`)), es.Search.WithTrackTotalHits(true))
-	if out := check("search", res, err); ids(out) != "6 3 1 4" {
-		t.Error(ids(out), out)
-	}
-	res, err = es.Get("shop", "6")
-	if out := check("get", res, err); text1(out, "_source.title") != `"Green hat"` {
-		t.Error(out)
-	}
-	res, err = es.Delete("shop", "6")
-	check("delete", res, err)
-	res, err = es.Count(es.Count.WithIndex("shop"))
-	if out := check("count", res, err); out["count"] != 5.0 {
-		t.Error(out)
-	}
-}
-
-func TestOfficialTypedClient(t *testing.T) {
-	url := listen(t, shop(t, Options{}))
-	tr := &http.Transport{}
-	t.Cleanup(tr.CloseIdleConnections)
-	es, err := elasticsearch.NewTypedClient(elasticsearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: tr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	brand := "brand"
-	out, err := es.Search().Index("shop").Query(&types.Query{Match: map[string]types.MatchQuery{"title": {Query: "red"}}}).
-		Aggregations(map[string]types.Aggregations{"by": {Terms: &types.TermsAggregation{Field: &brand}}}).Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, ok := out.Aggregations["by"].(*types.StringTermsAggregate)
-	if !ok || out.Hits.Total.Value != 3 || len(by.Buckets.([]types.StringTermsBucket)) != 3 {
-		t.Errorf("%+v", out)
-	}
-	_, err = es.Search().Index("gone").Do(context.Background())
-	var esErr *types.ElasticsearchError
-	if !errors.As(err, &esErr) || esErr.Status != 404 || esErr.ErrorCause.Type != "index_not_found_exception" {
-		t.Errorf("%T %v", err, err)
+	if err := shop(t, Options{}).Serve(context.Background(), ln); err == nil {
+		t.Error("serves on a closed listener")
 	}
 }
 
