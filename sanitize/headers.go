@@ -86,22 +86,37 @@ func mediaHeader(v string) bool {
 	for entry := range strings.SplitSeq(v, ",") {
 		name, params, _ := strings.Cut(entry, ";")
 		name = strings.TrimSpace(name)
-		if m := es.ParseMedia(name); m.Kind == es.MediaOther && name != "*/*" && name != "application/*" && name != "text/*" {
+		if !knownMedia(name) {
 			return false
 		}
 		for p := range strings.SplitSeq(params, ";") {
 			key, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 			switch strings.ToLower(key) {
-			case "", "charset", "compatible-with", "q":
+			case "":
+			case "charset":
+				if v := strings.ToLower(strings.Trim(value, `"`)); v != "utf-8" && v != "utf8" && v != "us-ascii" && v != "iso-8859-1" {
+					return false
+				}
+			case "compatible-with", "q":
+				if v := strings.Trim(strings.TrimSpace(value), `"`); !isNumber([]byte(v)) || len(v) > 5 {
+					return false
+				}
 			default:
-				return false
-			}
-			if len(value) > 16 {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+func knownMedia(name string) bool {
+	switch strings.ToLower(name) {
+	case "*/*", "application/*", "text/*", "text/plain", "text/csv", "text/html", "text/json", "text/event-stream",
+		"text/tab-separated-values", "application/vnd.mapbox-vector-tile", "application/vnd.apache.arrow.stream", "":
+		return true
+	}
+	kind := es.ParseMedia(name).Kind
+	return kind != es.MediaOther && kind != es.MediaText && kind != es.MediaForm
 }
 
 // tokenHeader tells short values of names, versions and numbers:

@@ -111,7 +111,7 @@ func (w *Worker) segment(dst []byte, seg string, f func(dst, s []byte) []byte) (
 // the query string, besides the unreserved ones.
 const (
 	looseInPath  = "*,:@+=!$"
-	looseInQuery = "*,:@!$()/[]"
+	looseInQuery = "*,:@!$()/"
 )
 
 // appendLoose is es.AppendEscaped that leaves some more characters as they are.
