@@ -112,6 +112,21 @@ func TestFollowOverATakenBackBlock(t *testing.T) {
 	same(t, "second", second, lines(its[6:]))
 }
 
+// A file that is being written is no torn file; once its writer is dead it is.
+func TestVerifyWhileWritten(t *testing.T) {
+	w := newWriter(t, testConfig(t.TempDir()))
+	fill(t, w, items(4), 2)
+	report, err := Verify(w.path)
+	if err != nil || !report.Live || report.Closed || report.Torn || report.Records != 4 {
+		t.Errorf("alive: %+v, %v", report, err)
+	}
+	_ = w.file.Close()
+	report, err = Verify(w.path)
+	if !errors.Is(err, ErrTorn) || report.Live || !report.Torn || report.TornAt != report.Size || report.Records != 4 {
+		t.Errorf("dead: %+v, %v", report, err)
+	}
+}
+
 func TestFileWithoutRecords(t *testing.T) {
 	w := newWriter(t, testConfig(t.TempDir()))
 	if got, err := readAll(w.path); err != nil || len(got) != 0 {

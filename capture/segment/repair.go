@@ -59,7 +59,7 @@ func repairFile(f *os.File, path string) (Report, error) {
 	case !r.done:
 		return report, closeFile(f, r, &report, found)
 	case found.end < report.Size:
-		return report, cutFile(f, &report, found.end)
+		return report, errors.Join(cutFile(f, &report, found.end), f.Sync())
 	}
 	return report, nil
 }
@@ -69,9 +69,6 @@ func cutFile(f *os.File, report *Report, end int64) error {
 	report.Changed, report.Cut = true, report.Size-end
 	report.Size, report.Torn = end, false
 	if err := f.Truncate(end); err != nil {
-		return fmt.Errorf("repair segment: %w", err)
-	}
-	if err := f.Sync(); err != nil {
 		return fmt.Errorf("repair segment: %w", err)
 	}
 	return nil

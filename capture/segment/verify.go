@@ -12,6 +12,7 @@ type Report struct {
 	Size    int64  // bytes
 	Meta    Meta
 	Closed  bool // it has a footer
+	Live    bool // it has none because a living writer holds it
 	Records uint64
 	Blocks  uint64
 	Raw     uint64 // bytes of the lines
@@ -33,7 +34,7 @@ type Report struct {
 // Verify reads a whole file: every frame, checksum and sequence number, and the
 // footer against what is there. The Report is complete also where the error
 // says what is wrong: the first corrupt place, else the torn end (ErrTorn), also
-// where only the footer is missing.
+// where only the footer is missing, unless a living writer holds the file.
 func Verify(path string, opts ...ReadOption) (Report, error) {
 	r, err := Open(path, append(slices.Clone(opts), WithOnCorrupt(Skip))...)
 	if err != nil {
@@ -68,6 +69,8 @@ func (r *Reader) survey(unpack bool) (report Report, found survey, err error) {
 		report.Torn, report.TornAt = true, torn.Offset
 	case !errors.Is(err, io.EOF):
 		return report, found, err
+	case !r.done && r.openName() && r.in.Busy():
+		report.Live, err = true, nil
 	case !r.done:
 		err = &TornError{Path: r.path, Offset: r.pos, Why: "no footer"}
 		report.Torn, report.TornAt = true, r.pos

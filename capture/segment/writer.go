@@ -77,17 +77,26 @@ func NewWriter(cfg Config, meta Meta, now time.Time, opts ...Option) (*Writer, e
 	if err := w.check(); err != nil {
 		return nil, fmt.Errorf("segment writer: %w", err)
 	}
-	level, _ := cfg.Level.zstd()
 	var err error
-	w.enc, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true),
-		zstd.WithSingleSegment(true), zstd.WithEncoderLevel(level))
-	if err != nil {
+	if w.enc, err = newEncoder(cfg); err != nil {
 		return nil, fmt.Errorf("segment writer: %w", err)
 	}
 	if w.err = w.prepare(); w.err != nil && !errors.Is(w.err, ErrDiskLow) {
 		return nil, fmt.Errorf("segment writer: %w", w.err)
 	}
 	return w, nil
+}
+
+// newEncoder makes the compressor. Its window, which is memory for good, need not
+// be larger than a block.
+func newEncoder(cfg Config) (*zstd.Encoder, error) {
+	window := 1 << 20
+	for window < int(cfg.BlockSize) && window < 8<<20 {
+		window *= 2
+	}
+	level, _ := cfg.Level.zstd()
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithSingleSegment(true),
+		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window), zstd.WithEncoderLevel(level))
 }
 
 func (w *Writer) check() error {
