@@ -37,13 +37,18 @@ func (c *cursors) close(id string) bool {
 	return true
 }
 
-// add opens a cursor after closing those whose time is over.
-func (e *Engine) addCursor(cur *cursor, kind string) (string, error) {
+// expire closes the cursors whose time is over. The caller holds mu for writing.
+func (e *Engine) expire() {
 	for id, c := range e.cursors.open {
 		if c.ends.Before(e.opts.Now()) {
 			e.cursors.close(id)
 		}
 	}
+}
+
+// addCursor opens a cursor and names it. The caller holds mu for writing.
+func (e *Engine) addCursor(cur *cursor, kind string) (string, error) {
+	e.expire()
 	if len(e.cursors.open) >= maxCursors {
 		return "", failf(http.StatusTooManyRequests, "too_many_scroll_contexts_exception", "Trying to create too many scroll contexts. Must be less than or equal to: [%d].", maxCursors)
 	}

@@ -62,7 +62,7 @@ func (e *Engine) apply(w *writeOp) (outcome, error) {
 	if err != nil {
 		return out, docError(err)
 	}
-	return e.store(ix, w, have, root, w.body)
+	return e.store(ix, w, have, root)
 }
 
 func docError(err error) error {
@@ -90,7 +90,7 @@ func (w *writeOp) conflict(have *doc) *failure {
 }
 
 // store puts a document, or drops it where a fault says so.
-func (e *Engine) store(ix *index, w *writeOp, have *doc, root *node, source []byte) (outcome, error) {
+func (e *Engine) store(ix *index, w *writeOp, have *doc, root *node) (outcome, error) {
 	out := outcome{index: w.index, id: w.id, version: 1, result: "created", status: http.StatusCreated}
 	if !root.isObject() {
 		return out, docError(failf(400, "not_x_content_exception", "the document is not an object"))
@@ -108,7 +108,7 @@ func (e *Engine) store(ix *index, w *writeOp, have *doc, root *node, source []by
 		ix.seq++
 		return out, nil
 	}
-	d, err := ix.put(w.id, source, root, out.version)
+	d, err := ix.put(w.id, root, out.version)
 	if err != nil {
 		return out, err
 	}
@@ -166,7 +166,7 @@ func (e *Engine) applyUpdate(ix *index, w *writeOp, have *doc) (outcome, error) 
 			f.index = w.index
 			return out, f
 		}
-		return e.store(ix, w, nil, fresh, fresh.raw)
+		return e.store(ix, w, nil, fresh)
 	}
 	if patch == nil {
 		return out, validation("script or doc is missing")
@@ -179,7 +179,7 @@ func (e *Engine) applyUpdate(ix *index, w *writeOp, have *doc) (outcome, error) 
 	if detect && merged.equal(old) {
 		return outcome{index: w.index, id: w.id, version: have.version, result: "noop", status: http.StatusOK, seq: have.seq}, nil
 	}
-	return e.store(ix, w, have, merged, merged.append(nil))
+	return e.store(ix, w, have, merged)
 }
 
 // append writes an outcome as the document APIs and bulk items have it,

@@ -244,7 +244,10 @@ func (e *Engine) refresh(ixs []*index) error {
 	return nil
 }
 
+// flush indexes the waiting documents of one index. The caller holds mu for
+// writing.
 func (e *Engine) flush(ix *index) error {
+	e.expire()
 	snapshots := e.cursors.snapshots > 0
 	if !snapshots {
 		if err := ix.compact(); err != nil {

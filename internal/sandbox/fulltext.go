@@ -51,6 +51,9 @@ func (c *compiler) matchTerms(f *field, terms []string, least int) (matcher, err
 	if len(terms) == 0 || least > len(terms) {
 		return nothing{}, nil
 	}
+	if c.clauses += len(terms) - 1; c.clauses > maxClauses {
+		return nil, c.tooMany()
+	}
 	out := &scored{scores: make([]float64, len(c.ix.docs))}
 	var counts []uint16
 	if least > 1 {

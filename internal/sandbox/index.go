@@ -48,8 +48,8 @@ func newIndex(name, uuid string, created int64, queue *bleve.AnalysisQueue) *ind
 // alive says whether a version of a document is the newest.
 func (ix *index) alive(d *doc) bool { return d.slot < len(ix.docs) && ix.docs[d.slot] == d }
 
-// put makes source the newest version of a document.
-func (ix *index) put(id string, source []byte, root *node, version int64) (*doc, error) {
+// put makes root the newest version of a document.
+func (ix *index) put(id string, root *node, version int64) (*doc, error) {
 	w := docWalk{m: ix.m, cols: make([][]value, ix.m.n)}
 	if err := w.object(root, ""); err != nil {
 		if f := asFailure(err); f.kind == "document_parsing_exception" {
@@ -58,7 +58,7 @@ func (ix *index) put(id string, source []byte, root *node, version int64) (*doc,
 		return nil, err
 	}
 	ix.m = w.m
-	d := &doc{id: id, source: slices.Clone(source), version: version, cols: w.cols}
+	d := &doc{id: id, source: root.append(nil), version: version, cols: w.cols}
 	ix.remove(id)
 	d.seq = ix.seq
 	ix.seq++

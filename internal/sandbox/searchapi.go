@@ -123,7 +123,7 @@ func (e *Engine) count(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	req.size, req.minScore = 0, 0
+	req.size = 0
 	if err := e.slow(r.ctx, body); err != nil {
 		return answer{}, err
 	}
