@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/esshadow/esshadow/internal/es"
 )
@@ -9,6 +10,14 @@ import (
 // originForm reduces an absolute-form target (RFC 9112, 3.2.2) to its path and
 // query: scheme, credentials, host and a fragment go.
 func originForm(target string) (string, reason) {
+	for i := range len(target) {
+		if target[i] <= ' ' || target[i] == 0x7F {
+			return "", dropTarget
+		}
+	}
+	if !utf8.ValidString(target) {
+		return "", dropTarget
+	}
 	if i := strings.IndexByte(target, '#'); i >= 0 {
 		target = target[:i]
 	}
