@@ -48,7 +48,7 @@ func TestAnswersReachTheClientUnchanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := answering(t, func(*seen) string { return reply })
 			tap := newTap()
-			p := start(t, Deps{Tap: tap}, nil, n.url())
+			p := start(t, Deps{Tap: tap}, func(c *Config) { c.UpstreamIdle = time.Minute }, n.url())
 			through := dial(t, p.addr)
 			for i := range 3 {
 				want := dial(t, n.ln.Addr().String()).ask(getRoot)
