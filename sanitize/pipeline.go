@@ -19,6 +19,7 @@ type Pipeline struct {
 	plain  style // of the others: without words that stay
 	keyID  string
 	hash   string
+	scope  string
 	g      *grammar
 	text   *domainKeys
 	ids    *domainKeys
@@ -29,6 +30,7 @@ type Pipeline struct {
 	params     map[string]prim
 	bodies     bodyNodes
 	vocabulary *runSet
+	classes    *[256]uint8 // of bytes, for the post-check
 }
 
 // New builds a Pipeline. salt is the capture's; it is used where pseudonyms are
@@ -42,13 +44,14 @@ func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
 	if !key.set {
 		return nil, fmt.Errorf("sanitize: %w", ErrNoKey)
 	}
+	scope := "capture"
 	switch {
 	case cfg.Scope == "project", cfg.Scope == "" && !key.ephemeral:
-		salt = nil
+		scope, salt = "project", nil
 	case len(salt) == 0:
 		return nil, errors.New("sanitize: scope capture needs a capture salt")
 	}
-	p := &Pipeline{cfg: cfg, keyID: key.ID()}
+	p := &Pipeline{cfg: cfg, keyID: key.ID(), scope: scope}
 	var err error
 	if p.hash, err = hashRules(cfg); err != nil {
 		return nil, err
@@ -74,13 +77,14 @@ func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
 	p.headers = headerKinds(cfg.Headers.Keep)
 	p.params = paramKinds(cfg.Params.Keep)
 	p.bodies = newBodyNodes(p.g)
-	p.vocabulary = newVocabulary(p.g)
+	p.classes = postClasses()
+	p.vocabulary = newVocabulary(p.g, p.classes)
 	return p, nil
 }
 
 func newStyle(cfg Config) style {
 	s := style{shiftDates: cfg.Dates == "shift", keepPlaces: cfg.Geo == "keep", keep: make(map[string]bool)}
-	for _, w := range stopWords {
+	for _, w := range stopWords() {
 		s.keep[w] = true
 	}
 	for _, w := range cfg.KeepWords {
@@ -90,9 +94,9 @@ func newStyle(cfg Config) style {
 }
 
 // newVocabulary holds the words of the API, which stand in every record.
-func newVocabulary(g *grammar) *runSet {
+func newVocabulary(g *grammar, classes *[256]uint8) *runSet {
 	set := newRunSet(newSeed())
-	p := postcheck{orig: set, kept: set}
+	p := postcheck{orig: set, kept: set, class: classes}
 	g.words(func(w string) { p.keep([]byte(w)) })
 	for _, w := range apiWords() {
 		p.keep([]byte(w))
@@ -121,6 +125,10 @@ func (p *Pipeline) KeyID() string {
 
 // RulesHash names the policy, 16 hex digits.
 func (p *Pipeline) RulesHash() string { return p.hash }
+
+// Scope is project where pseudonyms do not depend on the capture's salt, capture
+// where they do.
+func (p *Pipeline) Scope() string { return p.scope }
 
 // Preset is the preset's name.
 func (p *Pipeline) Preset() string { return p.cfg.Preset }

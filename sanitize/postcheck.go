@@ -105,6 +105,7 @@ func (s *runSet) reset() {
 type postcheck struct {
 	orig, kept *runSet
 	vocabulary *runSet // words of the API itself, shared and read-only
+	class      *[256]uint8
 	low        []byte
 }
 
@@ -131,7 +132,7 @@ func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
 	seed := p.orig.seed
 	for i := 0; i < len(s); {
 		c := s[i]
-		switch k := postClass[c]; {
+		switch k := p.class[c]; {
 		case k == postSep:
 			i++
 		case k == postEscape:
@@ -141,7 +142,7 @@ func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
 			}
 		case k == postLetter:
 			start, h := i, seed
-			for i < len(s) && postClass[s[i]] == postLetter {
+			for i < len(s) && p.class[s[i]] == postLetter {
 				h = hashByte(h, s[i]|0x20)
 				i++
 			}
@@ -152,7 +153,7 @@ func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
 			}
 		case k == postDigit:
 			start, h := i, seed
-			for i < len(s) && postClass[s[i]] == postDigit {
+			for i < len(s) && p.class[s[i]] == postDigit {
 				h = hashByte(h, s[i])
 				i++
 			}
@@ -213,8 +214,9 @@ const (
 	postWide
 )
 
-// postClass is the class of each byte for the post-check.
-var postClass = func() (t [256]uint8) {
+// postClasses gives the class of each byte for the post-check.
+func postClasses() *[256]uint8 {
+	var t [256]uint8
 	for i := range t {
 		c := byte(i)
 		switch {
@@ -228,8 +230,8 @@ var postClass = func() (t [256]uint8) {
 			t[i] = postDigit
 		}
 	}
-	return t
-}()
+	return &t
+}
 
 // foldRunes appends the run in lower case, as domain.foldWide folds it.
 func foldRunes(dst, run []byte) []byte {

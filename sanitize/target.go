@@ -50,7 +50,7 @@ func (w *Worker) target(dst []byte, route es.Route) ([]byte, reason) {
 // where Classify found them, API words as they are; anything else is dropped.
 func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 	index, id := route.Index, route.ID
-	plugin := pluginSearch(route)
+	addOn := addOnSearch(route)
 	for i, seg := range strings.Split(route.Path, "/") {
 		if i > 0 {
 			dst = append(dst, '/')
@@ -69,10 +69,10 @@ func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 			if dst, why = w.segment(dst, seg, w.idOf(route.Op)); why != kept {
 				return dst, why
 			}
-		case apiWord(seg), plugin && pluginWord(seg):
+		case apiWord(seg), addOn && addOnWord(seg):
 			w.post.keep([]byte(seg))
 			dst = append(dst, seg...)
-		case plugin:
+		case addOn:
 			var why reason
 			if dst, why = w.segment(dst, seg, w.id); why != kept {
 				return dst, why
@@ -146,15 +146,15 @@ func legacyType(op es.Op) bool {
 	return false
 }
 
-// pluginSearch tells a search for what a plugin of OpenSearch keeps: its body is
+// addOnSearch tells a search for what a plugin of OpenSearch keeps: its body is
 // that of any search.
-func pluginSearch(route es.Route) bool {
+func addOnSearch(route es.Route) bool {
 	path := strings.TrimSuffix(route.Path, "/")
 	return route.Op == es.OpAdmin && strings.HasSuffix(path, "/_search") &&
 		(strings.HasPrefix(path, "/_plugins/") || strings.HasPrefix(path, "/_opendistro/"))
 }
 
-func pluginWord(seg string) bool {
+func addOnWord(seg string) bool {
 	switch seg {
 	case "_anomaly_detection", "detectors", "results", "_alerting", "findings", "monitors", "destinations", "email_groups",
 		"email_accounts", "_flow_framework", "workflow", "state", "_forecast", "forecasters", "tasks", "_ml", "models",

@@ -43,10 +43,12 @@ func classOf(r rune) runeClass {
 
 // stopWords are the 33 English stop words of Lucene, and the JSON literals that
 // stand in strings. They stay, so that analysers that remove them still do.
-var stopWords = []string{
-	"a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
-	"of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was",
-	"will", "with", "true", "false", "null",
+func stopWords() []string {
+	return []string{
+		"a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
+		"of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was",
+		"will", "with", "true", "false", "null",
+	}
 }
 
 // text appends the pseudonym of s, action "tokens": every maximal run of letters

@@ -44,7 +44,7 @@ var _ capture.Sanitizer = (*Worker)(nil)
 // Worker makes a new worker. Workers of one Pipeline give equal pseudonyms.
 func (p *Pipeline) Worker() *Worker {
 	seed := p.vocabulary.seed
-	post := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary}
+	post := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes}
 	cacheBits := bits.Len(uint(p.cfg.WordCache)) - 1
 	const small = 10
 	idStyle := &p.plain
@@ -189,7 +189,7 @@ func (w *Worker) admit(route es.Route, x *capture.Exchange) reason {
 	case es.OpSQL, es.OpSQLAsync, es.OpSQLClose, es.OpESQL, es.OpESQLAsync, es.OpEQL, es.OpEQLAsync, es.OpPPL:
 		return dropQueryLanguage
 	}
-	if _, ok := w.p.bodies.byOp[route.Op]; !ok && !bodiless(route.Op) && route.Op != es.OpBulk && !pluginSearch(route) {
+	if _, ok := w.p.bodies.byOp[route.Op]; !ok && !bodiless(route.Op) && route.Op != es.OpBulk && !addOnSearch(route) {
 		return dropEndpoint
 	}
 	if methodName(x.Method) == "OTHER" {
