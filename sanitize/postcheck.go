@@ -129,10 +129,10 @@ func (p *postcheck) clean(s []byte) bool {
 
 // runs calls yield with the hash of every run that is long enough.
 func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
-	seed := p.orig.seed
+	seed, class := p.orig.seed, p.class
 	for i := 0; i < len(s); {
 		c := s[i]
-		switch k := p.class[c]; {
+		switch k := class[c]; {
 		case k == postSep:
 			i++
 		case k == postEscape:
@@ -142,7 +142,7 @@ func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
 			}
 		case k == postLetter:
 			start, h := i, seed
-			for i < len(s) && p.class[s[i]] == postLetter {
+			for i < len(s) && class[s[i]] == postLetter {
 				h = hashByte(h, s[i]|0x20)
 				i++
 			}
@@ -153,7 +153,7 @@ func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
 			}
 		case k == postDigit:
 			start, h := i, seed
-			for i < len(s) && p.class[s[i]] == postDigit {
+			for i < len(s) && class[s[i]] == postDigit {
 				h = hashByte(h, s[i])
 				i++
 			}

@@ -5,6 +5,19 @@ import (
 	"net/netip"
 )
 
+// mayBeShape spares most runs a closer look: a shape goes on behind its first
+// run with a separator or, being hexadecimal, with the other kind of run.
+func mayBeShape(s []byte, i, end int) bool {
+	if end >= len(s) {
+		return false
+	}
+	switch s[end] {
+	case '-', '/', '.', ':':
+		return end-i <= 8
+	}
+	return end-i < 8 && isHex(s[i]) && isHex(s[end])
+}
+
 // shape recognises, at the start of a token, what must keep its shape to stay
 // valid: a date, an IP address (with an optional CIDR suffix) or a UUID. It
 // appends the pseudonym and returns the length of what it stands for, 0 where

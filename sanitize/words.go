@@ -62,15 +62,14 @@ func (d *domain) text(dst, s []byte) []byte {
 	inside := false // the character before i is a letter or a digit
 	for i := 0; i < len(s); {
 		class, n := classAt(s, i)
-		if class == classSep {
-			if s[i] != ':' || inside {
-				dst = append(dst, s[i:i+n]...)
-				i += n
-				inside = false
-				continue
-			}
+		if class == classSep && (s[i] != ':' || inside) {
+			dst = append(dst, s[i:i+n]...)
+			i += n
+			inside = false
+			continue
 		}
-		if !inside {
+		end := runEnd(s, i+n, class)
+		if !inside && mayBeShape(s, i, end) {
 			var size int
 			if dst, size = d.shape(dst, s, i); size > 0 {
 				i += size
@@ -78,7 +77,6 @@ func (d *domain) text(dst, s []byte) []byte {
 				continue
 			}
 		}
-		end := runEnd(s, i+n, class)
 		switch class {
 		case classLetter:
 			dst = d.letters(dst, s[i:end])
@@ -115,12 +113,21 @@ func runEnd(s []byte, i int, class runeClass) int {
 		return i
 	}
 	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf {
-			if asciiClass(c) != class {
-				return i
+		switch class { // the loops that text spends its time in
+		case classLetter:
+			for i < len(s) && s[i]|0x20-'a' < 26 && s[i] < utf8.RuneSelf {
+				i++
 			}
-			i++
-			continue
+		case classDigit:
+			for i < len(s) && s[i]-'0' < 10 {
+				i++
+			}
+		}
+		if i >= len(s) {
+			return i
+		}
+		if s[i] < utf8.RuneSelf {
+			return i
 		}
 		k, n := classAt(s, i)
 		if k != class {
