@@ -19,7 +19,7 @@ demo: build ## the whole path on the embedded engine: capture, replay, report
 .PHONY: build
 build: ## build bin/esshadow
 	@mkdir -p $(BIN)
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/esshadow ./cmd/esshadow
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)/esshadow ./cmd/esshadow
 
 .PHONY: cross
 cross: ## build and vet for every supported system

@@ -182,6 +182,9 @@ func locate(name string, text []byte, err error) error {
 }
 
 func split(err error) []error {
+	if err == nil {
+		return nil
+	}
 	if j, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a joined error itself, not one inside
 		var out []error
 		for _, e := range j.Unwrap() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 
@@ -19,6 +20,9 @@ type settings struct {
 	cfg  configs.Config
 	file string
 	s    *streams
+
+	// listening is told the proxy's address; it may be nil.
+	listening func(net.Addr)
 }
 
 func newSettings(c *cobra.Command, s *streams) *settings {
@@ -29,21 +33,45 @@ func newSettings(c *cobra.Command, s *streams) *settings {
 
 // load applies the layers. It must run before the command looks at cfg.
 func (set *settings) load(c *cobra.Command) error {
-	type given struct {
-		flag   *pflag.Flag
-		values []string
-	}
-	var flags []given
-	c.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, given{f, flagValues(f)}) })
+	flags := givenFlags(c)
 	if err := set.loadFile(c); err != nil {
 		return err
 	}
-	if err := set.loadEnv(c); err != nil {
+	if err := loadEnv(c, set.s); err != nil {
 		return err
 	}
-	for _, g := range flags {
-		if err := setFlag(g.flag, g.values); err != nil {
-			return usage("--%s: %w", g.flag.Name, err)
+	return flags.setAgain()
+}
+
+// applyEnv is load for a command without a configuration file.
+func applyEnv(c *cobra.Command, s *streams) error {
+	flags := givenFlags(c)
+	if err := loadEnv(c, s); err != nil {
+		return err
+	}
+	return flags.setAgain()
+}
+
+// given are the flags of a command line and their values.
+type given []struct {
+	flag   *pflag.Flag
+	values []string
+}
+
+func givenFlags(c *cobra.Command) (g given) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		g = append(g, struct {
+			flag   *pflag.Flag
+			values []string
+		}{f, flagValues(f)})
+	})
+	return g
+}
+
+func (g given) setAgain() error {
+	for _, x := range g {
+		if err := setFlag(x.flag, x.values); err != nil {
+			return usage("--%s: %w", x.flag.Name, err)
 		}
 	}
 	return nil
@@ -66,12 +94,11 @@ func (set *settings) loadFile(c *cobra.Command) error {
 	return nil
 }
 
-// loadEnv sets every flag whose environment variable is set, and complains of
-// variables that look like ours and are none.
-func (set *settings) loadEnv(c *cobra.Command) error {
+// loadEnv sets every flag whose environment variable is set.
+func loadEnv(c *cobra.Command, s *streams) error {
 	var errs []error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if v, ok := set.s.env(envName(c, f.Name)); ok && f.Name != "config" && f.Name != "help" {
+		if v, ok := s.env(envName(c, f.Name)); ok && f.Name != "config" && f.Name != "help" {
 			if err := setFlag(f, splitList(f, v)); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", envName(c, f.Name), err))
 			}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"io"
+
+	"github.com/esshadow/esshadow/configs"
+	"github.com/spf13/cobra"
+)
+
+func newConfigCmd(s *streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "config",
+		Short:   "Check a configuration file, or print the reference",
+		Example: "  esshadow config print > esshadow.yml\n  esshadow config check esshadow.yml",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:     "check FILE...",
+		Short:   "Check configuration files: every mistake with its line",
+		Example: "  esshadow config check esshadow.yml\n  esshadow config check - < esshadow.yml",
+		Args:    someArgs("file"),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			for _, p := range paths {
+				text, err := readInput(p, s.in)
+				if err != nil {
+					return &codeError{exitUsage, err}
+				}
+				if err := configs.Check(p, text); err != nil {
+					return &codeError{exitUsage, err}
+				}
+				s.note("%s: ok", p)
+			}
+			return nil
+		},
+	}, &cobra.Command{
+		Use:     "print",
+		Short:   "Print the reference configuration: every key with its default",
+		Example: "  esshadow config print",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(s.out, configs.Reference())
+			return err
+		},
+	})
+	return c
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"io"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/esshadow/esshadow/configs"
+	"github.com/spf13/pflag"
+)
+
+func logFlags(f *pflag.FlagSet, l *configs.Log) {
+	f.StringVar(&l.Level, "log-level", l.Level, "debug, info, warn or error")
+	f.StringVar(&l.Format, "log-format", l.Format, "console or json")
+}
+
+// newLogger writes to w. The Log must be valid.
+func newLogger(l configs.Log, w io.Writer) *zap.Logger {
+	level, err := zapcore.ParseLevel(l.Level)
+	if err != nil {
+		level = zapcore.InfoLevel
+	}
+	enc := zap.NewProductionEncoderConfig()
+	enc.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	encoder := zapcore.NewJSONEncoder(enc)
+	if l.Format == "console" {
+		enc.EncodeLevel = zapcore.CapitalLevelEncoder
+		encoder = zapcore.NewConsoleEncoder(enc)
+	}
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level))
+}

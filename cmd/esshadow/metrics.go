@@ -1,0 +1,73 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/esshadow/esshadow/capture"
+)
+
+// newRegistry holds what every process shows of itself.
+func newRegistry(b buildInfo) *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "esshadow_build_info", Help: "1, with the version as labels.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "go": b.Go},
+	})
+	info.Set(1)
+	reg.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// captureMetrics shows a Recorder's Stats; a nil Recorder is state off.
+type captureMetrics struct {
+	stats                            func() capture.Stats
+	records, queue, raw, written, on *prometheus.Desc
+}
+
+func newCaptureMetrics(stats func() capture.Stats) *captureMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("esshadow_capture_"+name, help, labels, nil)
+	}
+	return &captureMetrics{
+		stats:   stats,
+		records: desc("records_total", "Requests by what became of their record.", "result", "reason"),
+		queue:   desc("queue_bytes", "Memory held by exchanges and lines on their way to the file."),
+		raw:     desc("raw_bytes_total", "Bytes of lines written, before compression."),
+		written: desc("written_bytes_total", "Bytes written to segment files."),
+		on:      desc("state", "1 for the state that capture is in.", "state"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *captureMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.records, m.queue, m.raw, m.written, m.on} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *captureMetrics) Collect(ch chan<- prometheus.Metric) {
+	s := m.stats()
+	count := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	count(m.records, s.Captured, "captured", "")
+	count(m.records, s.SampledOut, "sampled_out", "")
+	for reason, n := range s.Filtered {
+		count(m.records, n, "filtered", reason)
+	}
+	for reason, n := range s.Dropped {
+		count(m.records, n, "dropped", reason)
+	}
+	count(m.raw, s.RawBytes)
+	count(m.written, s.WrittenBytes)
+	ch <- prometheus.MustNewConstMetric(m.queue, prometheus.GaugeValue, float64(s.QueueBytes))
+	for _, st := range capture.States() {
+		v := 0.0
+		if st == s.State {
+			v = 1
+		}
+		ch <- prometheus.MustNewConstMetric(m.on, prometheus.GaugeValue, v, st.String())
+	}
+}

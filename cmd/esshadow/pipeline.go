@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/capture/segment"
+	"github.com/esshadow/esshadow/configs"
+	"github.com/esshadow/esshadow/sanitize"
+)
+
+var _ capture.Sanitizer = (*sanitize.Worker)(nil)
+
+// startCapture makes the recorder: rules and key, the files' header, workers.
+func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) error {
+	cfg := &set.cfg
+	if err := errors.Join(cfg.Capture.Config.Validate(), cfg.Capture.Files.Validate()); err != nil {
+		return &codeError{exitUsage, err}
+	}
+	if err := os.MkdirAll(cfg.Capture.Files.Dir, 0o700); err != nil {
+		return fmt.Errorf("--capture: %w", err)
+	}
+	if err := loadRules(s, &cfg.Sanitize); err != nil {
+		return err
+	}
+	key, err := loadKey(cfg.Sanitize.Key)
+	if err != nil {
+		return &codeError{exitUsage, err}
+	}
+	if cfg.Sanitize.Key == "" && cfg.Sanitize.Preset != sanitize.PresetOff {
+		g.log.Warn("no --key: pseudonyms are made with a key for this process alone and agree with those of no other; it is gone at the end")
+	}
+	meta, salt, err := captureMeta()
+	if err != nil {
+		return err
+	}
+	pipe, err := sanitize.New(cfg.Sanitize.Config, key, salt)
+	if err != nil {
+		return &codeError{exitUsage, err}
+	}
+	meta.KeyID, meta.Rules, meta.Preset = pipe.KeyID(), pipe.RulesHash(), cfg.Sanitize.Preset
+	meta.Scheme, meta.Plaintext = strconv.Itoa(sanitize.Scheme), cfg.Sanitize.Preset == sanitize.PresetOff
+	if meta.Plaintext {
+		g.log.Warn("preset off: requests are written to the disk as they are, personal data included")
+	}
+	id := sourceIdentity(ctx, cfg.Proxy.Upstreams, cfg.Proxy.UpstreamTLS.Insecure, g.log)
+	if id.UUID != "" {
+		meta.Source = &segment.Source{UUID: id.UUID, Version: id.Version, Flavor: id.Flavor}
+	}
+	g.recorder, err = capture.NewRecorder(cfg.Capture.Config, capture.Options{
+		Open:         capture.OpenSegments(cfg.Capture.Files, meta, g.log),
+		NewSanitizer: func() capture.Sanitizer { return pipe.Worker() },
+		Log:          g.log,
+	})
+	return err
+}
+
+// loadRules replaces the rules of the configuration by those of a file.
+func loadRules(s *streams, c *configs.Sanitize) error {
+	if c.Rules == "" {
+		return nil
+	}
+	text, err := readInput(c.Rules, s.in)
+	if err != nil {
+		return usage("--rules: %w", err)
+	}
+	rules, err := configs.LoadRules(c.Rules, text)
+	if err != nil {
+		return &codeError{exitUsage, err}
+	}
+	rules.AcceptPlaintext = c.AcceptPlaintext
+	if def := sanitize.Default().Preset; c.Preset != def {
+		rules.Preset = c.Preset
+	}
+	c.Config = rules
+	return nil
+}
+
+func loadKey(path string) (sanitize.Key, error) {
+	if path == "" {
+		return sanitize.EphemeralKey()
+	}
+	return sanitize.LoadKey(path)
+}
+
+// captureMeta names a new capture by the time, with a random part, and draws its
+// salt.
+func captureMeta() (segment.Meta, []byte, error) {
+	var b [36]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return segment.Meta{}, nil, fmt.Errorf("random numbers: %w", err)
+	}
+	salt := b[4:]
+	return segment.Meta{
+		Capture: "es-" + time.Now().UTC().Format("20060102"),
+		Writer:  hex.EncodeToString(b[:4]),
+		Salt:    hex.EncodeToString(salt),
+	}, salt, nil
+}
+
+// reasons writes counts by reason in brackets, largest first.
+func reasons(m map[string]uint64) string {
+	if len(m) == 0 {
+		return ""
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
+	for i, k := range keys {
+		keys[i] = fmt.Sprintf("%s %d", k, m[k])
+	}
+	return " (" + strings.Join(keys, ", ") + ")"
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+	"github.com/esshadow/esshadow/proxy"
+	"github.com/esshadow/esshadow/replay"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+)
+
+var _ proxy.Tap = (*capture.Recorder)(nil)
+
+func newProxyCmd(s *streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "proxy --upstream URL[,URL...]",
+		Short: "Pass live traffic through, and capture it sanitised",
+		Long: `proxy stands in front of a cluster. Requests and answers pass through unchanged;
+with --capture, sanitised records of them are written to segment files, which
+never makes a client wait. Without --capture it passes through only.
+
+Pseudonyms are made with the key of --key. Without one, a key is made for this
+process alone: its pseudonyms then agree with those of no other process, and no
+documents can be sanitised to match them.`,
+		Example: `  esshadow proxy --upstream http://10.0.0.5:9200
+  openssl rand -hex 32 > key && chmod 600 key
+  esshadow proxy --upstream https://es1:9200,https://es2:9200 --capture /var/lib/esshadow --key key`,
+		Args: noArgs,
+	}
+	set := newSettings(c, s)
+	off := proxyFlags(c, set)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := set.load(c); err != nil {
+			return err
+		}
+		set.cfg.Sanitize.AcceptPlaintext = *off
+		return runProxy(c.Context(), s, set)
+	}
+	return c
+}
+
+func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
+	f, cfg := c.Flags(), &set.cfg
+	p, r, files := &cfg.Proxy, &cfg.Capture.Config, &cfg.Capture.Files
+	f.StringSliceVar(&p.Upstreams, "upstream", nil, "nodes of the source cluster: `URL[,URL...]`, used in turn")
+	f.StringVar(&p.Listen, "listen", p.Listen, "`address` that clients use")
+	f.StringVar(&p.Admin, "admin", p.Admin, "`address` of /metrics, /healthz and /readyz, or off")
+	f.StringVar(&files.Dir, "capture", "", "`directory` for the capture; absent: nothing is captured")
+	f.StringVar(&cfg.Sanitize.Preset, "preset", cfg.Sanitize.Preset, "sanitising preset: strict, fidelity or off")
+	f.StringVar(&cfg.Sanitize.Rules, "rules", "", "sanitising rules `file`; its preset gives way to --preset")
+	f.StringVar(&cfg.Sanitize.Key, "key", "", "pseudonym key `file`: 64 hex digits, mode 0600")
+	accept := f.Bool("i-accept-plaintext-on-disk", false, "allow --preset off: requests are stored as they are, personal data included")
+	f.Var(&r.MaxBody, "max-body", "request bodies above this are forwarded, but not captured")
+	f.Var(&r.Queue, "queue", "memory for exchanges on their way to the disk; beyond it records are dropped and counted")
+	f.Float64Var(&r.Sample, "sample", r.Sample, "part of the connections that is captured, `0 to 1`")
+	f.Var(&files.RotateSize, "rotate-size", "begin a new file at this size; 0: never")
+	f.DurationVar(&files.RotateAge, "rotate-age", files.RotateAge, "begin a new file at this age; 0: never")
+	f.Var(&files.KeepSize, "keep-size", "remove the oldest files while all are larger; 0: keep all")
+	f.DurationVar(&files.KeepAge, "keep-age", files.KeepAge, "remove files at this age; 0: keep all")
+	f.Var(&files.MinFree, "min-free", "free disk space below which nothing is captured")
+	f.DurationVar(&p.UpstreamTimeout, "upstream-timeout", p.UpstreamTimeout, "silence of a node before the client gets 504; 0: no bound")
+	f.IntVar(&p.UpstreamConnections, "upstream-connections", p.UpstreamConnections, "connections to one node")
+	f.StringVar(&p.UpstreamTLS.CACert, "upstream-ca-cert", "", "PEM `file` of the authorities that the nodes' certificates come from")
+	f.StringVar(&p.UpstreamTLS.Fingerprint, "upstream-fingerprint", "", "SHA-256 of a certificate of the nodes' chain, in `hex`")
+	f.BoolVar(&p.UpstreamTLS.Insecure, "upstream-insecure", false, "do not check the nodes' certificates")
+	f.StringVar(&p.TLS.Cert, "tls-cert", "", "serve clients by TLS with this PEM `file`")
+	f.StringVar(&p.TLS.Key, "tls-key", "", "the certificate's key, a PEM `file`")
+	f.DurationVar(&p.Drain, "drain", p.Drain, "time for requests in flight at the end")
+	f.StringVar(&p.HostHeader, "host-header", p.HostHeader, "what the node sees as Host: auto, upstream or pass")
+	logFlags(f, &cfg.Log)
+	return accept
+}
+
+// gateway is a running proxy and all that belongs to it.
+type gateway struct {
+	proxy    *proxy.Proxy
+	recorder *capture.Recorder // nil: passes through only
+	registry *prometheus.Registry
+	log      *zap.Logger
+}
+
+func runProxy(ctx context.Context, s *streams, set *settings) error {
+	cfg := &set.cfg
+	if err := errors.Join(cfg.Log.Validate(), cfg.Proxy.Validate()); err != nil {
+		return &codeError{exitUsage, err}
+	}
+	g := &gateway{log: newLogger(cfg.Log, s.err), registry: newRegistry(readBuild())}
+	if cfg.Capture.Files.Dir != "" {
+		if err := g.startCapture(ctx, s, set); err != nil {
+			return err
+		}
+	}
+	g.registry.MustRegister(newCaptureMetrics(g.captureStats))
+	cfg.Proxy.MaxBody = cfg.Capture.MaxBody
+	deps := proxy.Deps{Log: g.log, Registry: g.registry, Version: readBuild().Version}
+	if g.recorder != nil {
+		deps.Tap = g.recorder
+	}
+	var err error
+	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
+		return g.stop(s, cfg.Proxy.Drain, &codeError{exitUsage, err})
+	}
+	return g.stop(s, cfg.Proxy.Drain, g.serve(ctx, s, set))
+}
+
+func (g *gateway) captureStats() capture.Stats {
+	if g.recorder == nil {
+		return capture.Stats{}
+	}
+	return g.recorder.Stats()
+}
+
+// serve listens and says so in one line.
+func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
+	cfg := &set.cfg
+	ln, err := net.Listen("tcp", cfg.Proxy.Listen)
+	if err != nil {
+		return err
+	}
+	admin := "off"
+	adminDone := make(chan error, 1)
+	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAdmin()
+	if cfg.Proxy.Admin != "" && cfg.Proxy.Admin != "off" {
+		aln, err := net.Listen("tcp", cfg.Proxy.Admin)
+		if err != nil {
+			_ = ln.Close()
+			return err
+		}
+		admin = aln.Addr().String()
+		h := g.proxy.AdminHandler(g.registry, func() any {
+			return map[string]string{"state": g.captureStats().State.String()}
+		})
+		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, h) }()
+	} else {
+		adminDone <- nil
+	}
+	where := "no capture"
+	if g.recorder != nil {
+		where = fmt.Sprintf("capture %s (preset %s)", cfg.Capture.Files.Dir, cfg.Sanitize.Preset)
+	}
+	s.note("esshadow proxy: listening on %s, admin on %s, upstream %s, %s", ln.Addr(), admin, strings.Join(cfg.Proxy.Upstreams, ","), where)
+	if set.listening != nil {
+		set.listening(ln.Addr())
+	}
+	err = g.proxy.Serve(ctx, ln)
+	stopAdmin()
+	return errors.Join(err, <-adminDone)
+}
+
+// captureClose bounds the wait for records that are on their way to the disk.
+const captureClose = 30 * time.Second
+
+// stop closes the capture and writes the sums.
+func (g *gateway) stop(s *streams, drain time.Duration, err error) error {
+	if g.recorder != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), max(drain, captureClose))
+		defer cancel()
+		stats, closeErr := g.recorder.Close(ctx)
+		s.note("%s", captureSums(stats))
+		err = errors.Join(err, closeErr)
+	}
+	if g.proxy != nil {
+		p := g.proxy.Stats()
+		s.note("esshadow proxy: %d requests on %d connections, %d answered by the proxy itself", p.Requests, p.Connections, p.Own)
+	}
+	return err
+}
+
+func captureSums(s capture.Stats) string {
+	return fmt.Sprintf("esshadow capture: received %d = captured %d + filtered %d%s + sampled out %d + dropped %d%s; %d bytes of lines in %d bytes of files",
+		s.Received, s.Captured, capture.Sum(s.Filtered), reasons(s.Filtered), s.SampledOut,
+		capture.Sum(s.Dropped), reasons(s.Dropped), s.RawBytes, s.WrittenBytes)
+}
+
+// identifyWait bounds the question to the source who it is.
+const identifyWait = 3 * time.Second
+
+// sourceIdentity asks the upstream's first node. Not to know is no obstacle: a
+// secured cluster does not answer the proxy, which has no credentials.
+func sourceIdentity(ctx context.Context, upstreams []string, insecure bool, log *zap.Logger) es.Identity {
+	ctx, cancel := context.WithTimeout(ctx, identifyWait)
+	defer cancel()
+	t := replay.DefaultTarget()
+	t.URL, t.Insecure = upstreams[0], insecure
+	id, err := replay.Identify(ctx, t)
+	if err != nil {
+		log.Warn("the source cluster could not be identified: a replay against it will not be recognised")
+	}
+	return id
+}

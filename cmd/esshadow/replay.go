@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
+	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/replay/diff"
+	"github.com/esshadow/esshadow/replay/report"
+	"github.com/esshadow/esshadow/sanitize"
+	"github.com/spf13/cobra"
+)
+
+var _ replay.Source = (*capture.Source)(nil)
+
+// replayCmd is what the flags of replay that are no settings say.
+type replayCmd struct {
+	s        *streams
+	set      *settings
+	out      string
+	from, to string
+	rules    []string
+}
+
+func newReplayCmd(s *streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "replay CAPTURE... --target URL",
+		Short: "Send a capture to another cluster, and report",
+		Long: `replay sends the requests of a capture (directories or segment files) to a
+target, each when it is due: at the original times, scaled by --speed, or without
+pauses. Requests of one connection keep their order. What the target answers is
+compared with what the source answered.
+
+Only reads are sent unless --writes is given, which needs --index-map or
+--same-index. Administrative and destructive requests are never sent, and the
+captured cluster itself is refused as a target.`,
+		Example: `  esshadow replay /var/lib/esshadow --target http://10.0.0.9:9200
+  esshadow replay capture/ --target https://new:9200 --ca-cert ca.pem --user elastic --password-file pw --speed 2
+  esshadow replay capture/ --target http://127.0.0.1:9201 --writes --index-map 'logs-*=shadow-logs-*'
+  esshadow replay capture/ --target http://127.0.0.1:9201 --dry-run`,
+		Args: someArgs("capture"),
+	}
+	r := &replayCmd{s: s, set: newSettings(c, s)}
+	r.flags(c)
+	c.RunE = func(c *cobra.Command, paths []string) error {
+		if err := r.set.load(c); err != nil {
+			return err
+		}
+		if err := r.complete(); err != nil {
+			return err
+		}
+		rep, err := r.run(c.Context(), paths)
+		if rep != nil {
+			if textErr := rep.Text(s.out); err == nil && textErr != nil {
+				err = textErr
+			}
+			s.note("esshadow replay: outcomes are in %s; 'esshadow report %s' draws this report again", r.out, r.out)
+		}
+		return err
+	}
+	return c
+}
+
+func (r *replayCmd) flags(c *cobra.Command) {
+	f, cfg := c.Flags(), &r.set.cfg.Replay
+	t := &cfg.Target
+	f.StringVar(&t.URL, "target", "", "`URL` of the cluster to send to")
+	f.Var(&cfg.Speed, "speed", "`factor` of the original speed, or max")
+	f.StringVar(&r.out, "out", "", "run `directory` (default esshadow-run-<UTC time>)")
+	f.BoolVar(&cfg.Writes, "writes", false, "send writes too; needs --index-map or --same-index")
+	f.StringArrayVar(&r.rules, "index-map", nil, "send requests for index FROM to index TO: `FROM=TO`, globs allowed; repeatable")
+	f.BoolVar(&cfg.SameIndex, "same-index", false, "writes go to indices of the captured names")
+	f.StringVar(&r.from, "from", "", "begin at this `time`: RFC 3339, +5m after the first record, -1h before the last")
+	f.StringVar(&r.to, "to", "", "end at this `time`, likewise")
+	f.DurationVar(&cfg.Window.Duration, "duration", 0, "end after this much captured time")
+	f.IntVar(&cfg.InFlight, "in-flight", cfg.InFlight, "requests due and not done; what exceeds it is shed and counted; 0: no bound")
+	f.IntVar(&t.Connections, "connections", 0, "connections to the target; 0: as many as requests in flight")
+	f.DurationVar(&t.Timeout, "timeout", t.Timeout, "from sending a request to the last byte of its answer")
+	f.BoolVar(&cfg.DryRun, "dry-run", false, "show what would be sent, and send nothing")
+	f.StringVar(&cfg.Key, "key", "", "the capture's key `file`, for a target that holds the original ids")
+	f.StringVar(&t.User, "user", "", "user `name` at the target")
+	f.StringVar(&t.PasswordFile, "password-file", "", "`file` with the user's password")
+	f.StringVar(&t.APIKeyFile, "api-key-file", "", "`file` with an API key, base64 of id:key")
+	f.StringVar(&t.CACertFile, "ca-cert", "", "PEM `file` of the authorities that the target's certificate comes from")
+	f.StringVar(&t.Fingerprint, "fingerprint", "", "SHA-256 of a certificate of the target's chain, in `hex`")
+	f.BoolVar(&t.Insecure, "insecure", false, "do not check the target's certificate")
+	logFlags(f, &r.set.cfg.Log)
+}
+
+// complete reads the files that settings name and checks the whole.
+func (r *replayCmd) complete() error {
+	cfg := &r.set.cfg.Replay
+	if len(r.rules) > 0 {
+		cfg.IndexMap = nil
+	}
+	var errs []error
+	for _, text := range r.rules {
+		rule, err := replay.ParseIndexRule(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--index-map: %w", err))
+			continue
+		}
+		cfg.IndexMap = append(cfg.IndexMap, rule)
+	}
+	secret := func(flag, path string, to *replay.Secret) {
+		if path == "" {
+			return
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", flag, err))
+		}
+		*to = replay.Secret(strings.TrimRight(string(text), "\r\n"))
+	}
+	t := &cfg.Target
+	secret("--password-file", t.PasswordFile, &t.Password)
+	secret("--api-key-file", t.APIKeyFile, &t.APIKey)
+	if t.CACertFile != "" {
+		var err error
+		if t.CACert, err = os.ReadFile(t.CACertFile); err != nil {
+			errs = append(errs, fmt.Errorf("--ca-cert: %w", err))
+		}
+	}
+	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate())
+	if err := errors.Join(errs...); err != nil {
+		return &codeError{exitUsage, err}
+	}
+	return nil
+}
+
+// window turns --from and --to into times of the capture.
+func (r *replayCmd) window(info capture.Info) error {
+	w := &r.set.cfg.Replay.Window
+	for _, x := range []struct {
+		flag, text string
+		to         *int64
+	}{{"--from", r.from, &w.From}, {"--to", r.to, &w.To}} {
+		if x.text == "" {
+			continue
+		}
+		m, err := replay.ParseMoment(x.text)
+		if err != nil {
+			return usage("%s: %w", x.flag, err)
+		}
+		*x.to = m.At(info.First, info.Last)
+	}
+	if w.To != 0 && w.To <= w.From {
+		return usage("--to: want a time after --from")
+	}
+	return nil
+}
+
+// open opens the captures for the chosen window.
+func (r *replayCmd) open(paths []string) (*capture.Source, error) {
+	src, err := capture.OpenSource(paths, capture.SourceOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.window(src.Info()); err != nil {
+		_ = src.Close()
+		return nil, err
+	}
+	w := r.set.cfg.Replay.Window
+	if w.From == 0 && w.To == 0 {
+		return src, nil
+	}
+	if err := src.Close(); err != nil {
+		return nil, err
+	}
+	return capture.OpenSource(paths, capture.SourceOptions{From: w.From, To: w.To})
+}
+
+// run replays and reports. A report may come with an error: what there is of
+// an interrupted or failed run.
+func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, error) {
+	cfg := &r.set.cfg.Replay
+	src, err := r.open(paths)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = src.Close() }()
+	mapper, err := r.mapper(src.Info())
+	if err != nil {
+		return nil, &codeError{exitUsage, err}
+	}
+	if cfg.DryRun {
+		return nil, r.dryRun(ctx, src)
+	}
+	target, err := r.identify(ctx, src.Info())
+	if err != nil {
+		return nil, err
+	}
+	client, err := replay.NewClient(cfg.Target.TargetConfig)
+	if err != nil {
+		return nil, &codeError{exitUsage, err}
+	}
+	run := replay.NewRun(time.Now(), readBuild().Version, paths, cfg.Config, cfg.Target.TargetConfig)
+	run.Target, run.Source = target, sourceOf(src.Info())
+	run.Preset, run.KeyID = presetOf(src.Info()), keyOf(src.Info())
+	if r.out == "" {
+		r.out = "esshadow-run-" + run.Started.Format("20060102T150405Z")
+	}
+	lines, err := replay.CreateRunDir(r.out, run)
+	if err != nil {
+		return nil, err
+	}
+	e := replay.New(cfg.Config, replay.Deps{
+		Source: src, Target: client, Lines: lines, Judge: judge, Mapper: mapper, Identity: target,
+		Log: newLogger(r.set.cfg.Log, r.s.err),
+	})
+	show := startProgress(r.s, src.Info(), cfg.Speed, e.Stats)
+	runErr := e.Run(ctx)
+	show.end()
+	interrupted := ctx.Err() != nil
+	run.End(time.Now(), e.Stats(), interrupted, runErr)
+	for _, w := range src.Warnings() {
+		r.s.note("esshadow replay: warning: %v", w)
+	}
+	return r.finish(run, runErr, interrupted)
+}
+
+// finish writes run.json and draws the report.
+func (r *replayCmd) finish(run replay.Run, runErr error, interrupted bool) (*report.Report, error) {
+	if err := replay.WriteRun(r.out, run); err != nil {
+		return nil, errors.Join(runErr, err)
+	}
+	rep, err := report.Load(r.out, report.Options{Tolerances: diff.DefaultTolerances()})
+	if err = errors.Join(runErr, err); err == nil && interrupted {
+		err = &codeError{code: exitInterrupted}
+	}
+	return rep, err
+}
+
+// judge names the differences of one outcome while the run goes on.
+func judge(o *replay.Outcome) []string {
+	if o.Refused != "" || o.Shed != "" || o.Err != "" {
+		return nil
+	}
+	v := diff.Compare(diff.Answer{Status: o.SourceStatus, Summary: o.Want}, diff.Answer{Status: o.Status, Summary: o.Got},
+		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, Fidelity: o.Fidelity}, diff.DefaultTolerances())
+	kinds := make([]string, len(v.Findings))
+	for i, f := range v.Findings {
+		kinds[i] = string(f.Kind)
+	}
+	return kinds
+}
+
+// identify asks the target who it is, and refuses the source itself.
+func (r *replayCmd) identify(ctx context.Context, info capture.Info) (es.Identity, error) {
+	id, err := replay.Identify(ctx, r.set.cfg.Replay.Target.TargetConfig)
+	if err != nil {
+		return id, refused(err)
+	}
+	for _, m := range info.Metas {
+		if m.Source == nil {
+			continue
+		}
+		if err := replay.Distinct(id, m.Source.UUID); err != nil {
+			return id, refused(err)
+		}
+	}
+	return id, nil
+}
+
+// mapper is the capture's id rule, where its key is given.
+func (r *replayCmd) mapper(info capture.Info) (es.Mapper, error) {
+	path := r.set.cfg.Replay.Key
+	if path == "" {
+		return es.Mapper{}, nil
+	}
+	key, err := sanitize.LoadKey(path)
+	if err != nil {
+		return es.Mapper{}, err
+	}
+	for _, id := range info.KeyIDs {
+		if id != key.ID() {
+			return es.Mapper{}, fmt.Errorf("--key: %s is key %s, the capture was made with key %s", path, key.ID(), id)
+		}
+	}
+	cfg := sanitize.Default()
+	var salt []byte
+	if len(info.Metas) > 0 {
+		cfg.Preset = info.Metas[0].Preset
+		if salt, err = hex.DecodeString(info.Metas[0].Salt); err != nil {
+			return es.Mapper{}, fmt.Errorf("--key: the capture's salt is damaged")
+		}
+	}
+	pipe, err := sanitize.New(cfg, key, salt)
+	if err != nil {
+		return es.Mapper{}, err
+	}
+	return sharedMapper(pipe.Worker()), nil
+}
+
+// sharedMapper makes one worker's rules usable by several goroutines.
+func sharedMapper(w *sanitize.Worker) es.Mapper {
+	var mu sync.Mutex
+	return es.Mapper{ID: func(dst, id []byte) []byte {
+		mu.Lock()
+		defer mu.Unlock()
+		return w.MapID(dst, id)
+	}}
+}
+
+func sourceOf(info capture.Info) es.Identity {
+	for _, m := range info.Metas {
+		if m.Source != nil {
+			return es.Identity{UUID: m.Source.UUID, Version: m.Source.Version, Flavor: m.Source.Flavor}
+		}
+	}
+	return es.Identity{}
+}
+
+func presetOf(info capture.Info) string {
+	if len(info.Metas) > 0 {
+		return info.Metas[0].Preset
+	}
+	return ""
+}
+
+func keyOf(info capture.Info) string {
+	if len(info.KeyIDs) > 0 {
+		return info.KeyIDs[0]
+	}
+	return ""
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/esshadow/esshadow/replay/diff"
+	"github.com/esshadow/esshadow/replay/report"
+	"github.com/spf13/cobra"
+)
+
+func newReportCmd(s *streams) *cobra.Command {
+	var format, output string
+	c := &cobra.Command{
+		Use:   "report RUN...",
+		Short: "Judge the outcomes of a replay and draw the report",
+		Long: `report reads run directories that 'esshadow replay' wrote, compares the target's
+answers with the captured ones, and draws what became slower or answers
+differently. It changes nothing, and can be drawn again with other tolerances.`,
+		Example: `  esshadow report esshadow-run-20260102T030405Z
+  esshadow report --format json -o report.json RUN`,
+		Args: someArgs("run directory"),
+		RunE: func(c *cobra.Command, runs []string) error {
+			if err := applyEnv(c, s); err != nil {
+				return err
+			}
+			draw, err := drawer(format)
+			if err != nil {
+				return err
+			}
+			return writeOutput(s, output, func(w io.Writer) error {
+				for _, dir := range runs {
+					r, err := report.Load(dir, report.Options{Tolerances: diff.DefaultTolerances()})
+					if err != nil {
+						return err
+					}
+					if err := draw(r, w); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	c.Flags().StringVarP(&output, "output", "o", "-", "write to a new `file` instead of standard output")
+	return c
+}
+
+func drawer(format string) (func(*report.Report, io.Writer) error, error) {
+	switch format {
+	case "text":
+		return (*report.Report).Text, nil
+	case "json":
+		return (*report.Report).JSON, nil
+	}
+	return nil, usage("--format: %q is none of text, json", format)
+}
+
+// writeOutput writes to standard output, or to a file that did not exist.
+func writeOutput(s *streams, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(s.out)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("output: %w (nothing existing is overwritten)", err)
+	}
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

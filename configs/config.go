@@ -1,0 +1,151 @@
+package configs
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/capture/segment"
+	"github.com/esshadow/esshadow/proxy"
+	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/sanitize"
+)
+
+// Config is a whole configuration file.
+type Config struct {
+	Proxy    proxy.Config `yaml:"proxy"`
+	Capture  Capture      `yaml:"capture"`
+	Sanitize Sanitize     `yaml:"sanitize"`
+	Replay   Replay       `yaml:"replay"`
+	Log      Log          `yaml:"log"`
+}
+
+// Capture is what is captured, and the files that it goes to.
+type Capture struct {
+	capture.Config `yaml:",inline"`
+	Files          segment.Config `yaml:",inline"`
+}
+
+// Sanitize is the rules, which may also stand in a file of their own, and where
+// the key is.
+type Sanitize struct {
+	sanitize.Config `yaml:",inline"`
+	Rules           string `yaml:"rules"` // file that replaces all of this section but key
+	Key             string `yaml:"key"`   // file; empty: a key for this process alone
+}
+
+// Replay is what is sent, and where.
+type Replay struct {
+	replay.Config `yaml:",inline"`
+	Target        Target `yaml:"target"`
+	Key           string `yaml:"key"` // the capture's key file, for targets with the original ids
+}
+
+// Target is where requests are replayed to. Secrets are named by file.
+type Target struct {
+	replay.TargetConfig `yaml:",inline"`
+	PasswordFile        string `yaml:"password_file"`
+	APIKeyFile          string `yaml:"api_key_file"`
+	CACertFile          string `yaml:"ca_cert"`
+}
+
+// Log is how the process logs.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn, error
+	Format string `yaml:"format"` // console, json
+}
+
+// Default is the configuration where nothing is said.
+func Default() Config {
+	return Config{
+		Proxy:    proxy.Default(),
+		Capture:  Capture{Config: capture.Default(), Files: segment.DefaultConfig()},
+		Sanitize: Sanitize{Config: sanitize.Default()},
+		Replay:   Replay{Config: replay.Default(), Target: Target{TargetConfig: replay.DefaultTarget()}},
+		Log:      Log{Level: "info", Format: "console"},
+	}
+}
+
+//go:embed esshadow.yml
+var reference string //nolint:gochecknoglobals // embedding needs a variable
+
+// Reference is the commented configuration file that says what Default says.
+func Reference() string { return reference }
+
+// Load reads a configuration file into c, whose present values hold where the
+// file says nothing. name stands in errors for the file.
+func Load(name string, text []byte, c *Config) error {
+	return decode(name, text, c)
+}
+
+// LoadRules reads a file of sanitising rules.
+func LoadRules(name string, text []byte) (sanitize.Config, error) {
+	c := sanitize.Default()
+	if err := decode(name, text, &c); err != nil {
+		return c, err
+	}
+	return c, locate(name, text, c.Validate())
+}
+
+// Check validates a whole file, as `esshadow config check` does: every mistake
+// with its line. Settings that only a command line can complete (an upstream, a
+// target) may be missing.
+func Check(name string, text []byte) error {
+	c := Default()
+	if err := decode(name, text, &c); err != nil {
+		return err
+	}
+	return locate(name, text, c.validate())
+}
+
+func (c *Config) validate() error {
+	p, t := c.Proxy, c.Replay.Target.TargetConfig
+	if len(p.Upstreams) == 0 {
+		p.Upstreams = []string{"http://127.0.0.1:9200"}
+	}
+	if t.URL == "" {
+		t.URL = "http://127.0.0.1:9200"
+	}
+	return errors.Join(
+		under("proxy", p.Validate()),
+		under("capture", c.Capture.Config.Validate()),
+		under("capture", c.Capture.Files.Validate()),
+		under("sanitize", c.Sanitize.Config.Validate()),
+		under("replay", c.Replay.Config.Validate()),
+		under("replay.target", t.Validate()),
+		c.Log.Validate(),
+	)
+}
+
+// under puts the section before the key that each mistake names.
+func under(section string, err error) error {
+	var out []error
+	for _, e := range split(err) {
+		out = append(out, &mistake{section + "." + strings.TrimPrefix(e.Error(), section+": "), e})
+	}
+	return errors.Join(out...)
+}
+
+// mistake is an error under another text.
+type mistake struct {
+	text string
+	err  error
+}
+
+func (m *mistake) Error() string { return m.text }
+func (m *mistake) Unwrap() error { return m.err }
+
+// Validate names every mistake at once.
+func (l Log) Validate() error {
+	var errs []error
+	if levels := []string{"debug", "info", "warn", "error"}; !slices.Contains(levels, l.Level) {
+		errs = append(errs, fmt.Errorf("log.level: %q is none of %s", l.Level, strings.Join(levels, ", ")))
+	}
+	if formats := []string{"console", "json"}; !slices.Contains(formats, l.Format) {
+		errs = append(errs, fmt.Errorf("log.format: %q is none of %s", l.Format, strings.Join(formats, ", ")))
+	}
+	return errors.Join(errs...)
+}
