@@ -75,14 +75,16 @@ func rooms() map[string][]string {
 		"internal/testenv": {},
 		"internal/es":      {},
 		"internal/sandbox": {"internal/es"},
-		"capture/segment":  {"internal/size"},
-		"capture":          {"capture/segment", "internal/es", "internal/size"},
-		"sanitize":         {"capture", "internal/es", "internal/size"},
-		"proxy":            {"capture", "internal/es", "internal/size"},
-		"replay":           {"capture", "capture/segment", "internal/es", "internal/size"},
-		"replay/diff":      {"internal/es"},
-		"replay/report":    {"replay", "replay/diff", "capture/segment", "internal/es"},
-		"configs":          {"proxy", "capture", "capture/segment", "sanitize", "replay", "internal/size"},
+		// tests only: the sandbox under the official client
+		"internal/sandbox/clients": {},
+		"capture/segment":          {"internal/size"},
+		"capture":                  {"capture/segment", "internal/es", "internal/size"},
+		"sanitize":                 {"capture", "internal/es", "internal/size"},
+		"proxy":                    {"capture", "internal/es", "internal/size"},
+		"replay":                   {"capture", "capture/segment", "internal/es", "internal/size"},
+		"replay/diff":              {"internal/es"},
+		"replay/report":            {"replay", "replay/diff", "capture/segment", "internal/es"},
+		"configs":                  {"proxy", "capture", "capture/segment", "sanitize", "replay", "internal/size"},
 	}
 }
 

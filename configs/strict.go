@@ -171,7 +171,7 @@ func locate(name string, text []byte, err error) error {
 	}
 	var out []error
 	for _, e := range split(err) {
-		key, _, _ := strings.Cut(e.Error(), ": ")
+		key := keyOf(e.Error())
 		if line := lineOf(file.Docs[0].Body, key); line > 0 {
 			out = append(out, fmt.Errorf("%s:%d: %w", name, line, e))
 			continue
@@ -179,6 +179,17 @@ func locate(name string, text []byte, err error) error {
 		out = append(out, e)
 	}
 	return errors.Join(out...)
+}
+
+// keyOf is the dotted path that a mistake's text begins with.
+func keyOf(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.')
+	})
+	if end < 0 {
+		return text
+	}
+	return text[:end]
 }
 
 func split(err error) []error {

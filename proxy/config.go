@@ -214,15 +214,15 @@ func checkAddr(addr, name string, bad func(string, ...any)) {
 func parseUpstream(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return nil, errors.New("proxy: upstream: not a URL")
+		return nil, errors.New("proxy: upstreams: not a URL")
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return nil, fmt.Errorf("proxy: upstream %q: want http://host:port or https://host:port", u.Redacted())
+		return nil, fmt.Errorf("proxy: upstreams: %q: want http://host:port or https://host:port", u.Redacted())
 	case u.User != nil:
-		return nil, fmt.Errorf("proxy: upstream %q: no credentials here, those of the clients pass through", u.Redacted())
+		return nil, fmt.Errorf("proxy: upstreams: %q: no credentials here, those of the clients pass through", u.Redacted())
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("proxy: upstream %q: want no path", u.Redacted())
+		return nil, fmt.Errorf("proxy: upstreams: %q: want no path", u.Redacted())
 	}
 	return u, nil
 }
