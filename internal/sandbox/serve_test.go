@@ -88,6 +88,31 @@ func TestManyUpdatesAreCompacted(t *testing.T) {
 	}
 }
 
+func TestDeadDocumentsLeaveTheText(t *testing.T) {
+	e := newEngine(t, Options{})
+	for i := range 100 {
+		call(e, "PUT /u/_doc/1", fmt.Sprintf(`{"t":"word%d same"}`, i))
+		must(t, e, 200, "GET /u/_search?q=same", "")
+	}
+	n := 0
+	for _, p := range e.indices["u"].text.parts {
+		n += len(p.docs)
+	}
+	if n > 2*fanIn {
+		t.Errorf("%d versions of one document are held", n)
+	}
+}
+
+func TestPhraseEndsWithItsValue(t *testing.T) {
+	e := newEngine(t, Options{})
+	must(t, e, 201, "PUT /a/_doc/1", `{"t":["red shoe","fast coat"]}`)
+	for phrase, want := range map[string]string{"red shoe": "1", "fast coat": "1", "shoe fast": "", "red fast": ""} {
+		if got := ids(must(t, e, 200, "POST /a/_search", `{"query":{"match_phrase":{"t":"`+phrase+`"}}}`)); got != want {
+			t.Errorf("%s: %q", phrase, got)
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	t.Run("every third document is lost", func(t *testing.T) {
 		e := shop(t, Options{Faults: Faults{DropEvery: 3}})
