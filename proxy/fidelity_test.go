@@ -85,6 +85,8 @@ func sameCases() map[string]string {
 		"post of length 0":    "POST /i/_refresh HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n",
 		"no content type":     "POST /i/_doc HTTP/1.1\r\nHost: h\r\ncontent-length: 2\r\n\r\n{}",
 		"double slash":        "GET //_search HTTP/1.1\r\nHost: h\r\n\r\n",
+		"slashes and scheme":  "GET //a://b HTTP/1.1\r\nHost: h\r\n\r\n",
+		"odd host":            "GET / HTTP/1.1\r\nHost: a b@[::c%zz\r\n\r\n",
 		"dots":                "GET /a/../b/./c/%2e%2e/d HTTP/1.1\r\nHost: h\r\n\r\n",
 		"bare question mark":  "GET /_search? HTTP/1.1\r\nHost: h\r\n\r\n",
 		"fragment":            "GET /_search?a=1#b?c HTTP/1.1\r\nHost: h\r\n\r\n",

@@ -115,7 +115,7 @@ func (j *job) inspect(ctx *fasthttp.RequestCtx) error {
 	if j.http10 && j.req.chunked {
 		return badRequest("transfer-encoding in HTTP/1.0")
 	}
-	target, ok := originForm(h.RequestURI())
+	target, ok := originForm(h.UserAgent()) // see setAside
 	if !ok {
 		return badRequest("unknown form of request target")
 	}

@@ -113,6 +113,7 @@ func (p *Proxy) setServer() {
 	s := &p.server
 	s.Handler = p.serve
 	s.ErrorHandler = p.refuse
+	s.HeaderReceived = setAside
 	s.Logger = quietLogger{p}
 	s.ConnState = func(c net.Conn, state fasthttp.ConnState) {
 		if cc, ok := c.(*clientConn); ok && state == fasthttp.StateIdle {
@@ -135,6 +136,17 @@ func (p *Proxy) setServer() {
 	// flushed before the next request is looked at, on which clientConn.mute
 	// relies.
 	s.ReduceMemoryUsage = true
+}
+
+// setAside hides target and host from the server's URI parser, which refuses
+// some that Elasticsearch takes, such as "//a://b". The target goes where the
+// server would keep User-Agent: the proxy reads headers from the raw lines only,
+// so the field is free.
+func setAside(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	h.SetUserAgentBytes(h.RequestURI())
+	h.SetRequestURI("/")
+	h.SetHost("h")
+	return fasthttp.RequestConfig{}
 }
 
 // Serve accepts on ln until ctx ends, then drains: no new connection, requests

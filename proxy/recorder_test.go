@@ -301,7 +301,6 @@ func (a *answer) get(name string) []string { return (&seen{headers: a.headers}).
 
 // read reads an answer to a request with the method.
 func (c *client) read(method string) *answer {
-	c.t.Helper()
 	a := &answer{}
 	for {
 		line, err := c.br.ReadString('\n')
@@ -345,4 +344,12 @@ func (c *client) ask(request string) *answer {
 	c.write(request)
 	method, _, _ := strings.Cut(request, " ")
 	return c.read(method)
+}
+
+func newReader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
+
+// parseAnswer reads an answer from memory.
+func parseAnswer(s string) *answer {
+	c := client{br: bufio.NewReaderSize(strings.NewReader(s), 64<<10)}
+	return c.read("GET")
 }
