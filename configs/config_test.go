@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -59,6 +61,22 @@ func TestCheckNamesLines(t *testing.T) {
 	for _, want := range []string{"f.yml:2: proxy.admin", "f.yml:3: proxy.upstreams", "f.yml:5: capture.sample", "f.yml:7: log.level", "f.yml:9: replay.in_flight"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error lacks %q:\n%v", want, err)
+		}
+	}
+}
+
+func TestExamplesAreValid(t *testing.T) {
+	files, err := filepath.Glob("examples/*.yml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d examples, %v", len(files), err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(f, text); err != nil {
+			t.Errorf("%v", err)
 		}
 	}
 }
