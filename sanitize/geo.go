@@ -152,6 +152,27 @@ func (r *rewriter) vector() reason {
 	return kept
 }
 
+// minVector is how many numbers in a row make a vector of a document's array.
+const minVector = 64
+
+// isVector tells that an array, of which s is what follows its bracket, holds
+// nothing but minVector or more numbers.
+func isVector(s []byte) bool {
+	commas := 0
+	for _, c := range s {
+		switch {
+		case c == ',':
+			commas++
+		case c == ']':
+			return commas+1 >= minVector
+		case c >= '0' && c <= '9', c == '.', c == '-', c == '+', c == 'e', c == 'E', c <= ' ':
+		default:
+			return false
+		}
+	}
+	return false
+}
+
 func (r *rewriter) oneOfVector() reason {
 	if r.p.cfg.Vectors == "drop" {
 		return dropVector

@@ -22,9 +22,23 @@ func (r *rewriter) lucene(k es.Token, s []byte) reason {
 // boosts and distances stay, field names go the way of field names, words,
 // phrases and the insides of regular expressions become pseudonyms.
 func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
-	w.path2 = w.path2[:0]
+	w.path2, w.group = w.path2[:0], 0
+	depth := 0
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
+		case c == '(':
+			if depth++; w.group == 0 && len(w.path2) > 0 {
+				w.group = depth // field:( … )
+			}
+			dst = append(dst, c)
+			i++
+		case c == ')':
+			if depth == w.group {
+				w.path2, w.group = w.path2[:0], 0
+			}
+			depth--
+			dst = append(dst, c)
+			i++
 		case c == '"':
 			n := quotedLen(s[i:], '"')
 			if n == 0 {
@@ -80,7 +94,12 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 				i += n + 1
 				continue
 			}
-			dst = w.luceneTerm(dst, word)
+			switch string(word) {
+			case "AND", "OR", "NOT", "TO":
+				dst = append(dst, word...)
+			default:
+				dst = w.luceneTerm(dst, word)
+			}
 			i += n
 		}
 	}
@@ -124,7 +143,7 @@ func isLuceneSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c
 
 func isLuceneOperator(c byte) bool {
 	switch c {
-	case '+', '-', '!', '(', ')', ':', '&', '|', '=', '<', '>', ']', '}':
+	case '+', '-', '!', ':', '&', '|', '=', '<', '>', ']', '}':
 		return true
 	}
 	return false
@@ -178,13 +197,13 @@ func (w *Worker) luceneField(dst, name []byte) []byte {
 func (w *Worker) luceneTerm(dst, word []byte) []byte {
 	switch string(w.path2) {
 	case "_exists_":
-		w.path2 = w.path2[:0]
+		w.endTerm()
 		return w.field(dst, word)
 	case "_id", "_routing":
-		w.path2 = w.path2[:0]
+		w.endTerm()
 		return w.id(dst, word)
 	case "_index":
-		w.path2 = w.path2[:0]
+		w.endTerm()
 		return w.indexExpr(dst, word)
 	}
 	if !delimitedPattern(word) {
@@ -193,11 +212,19 @@ func (w *Worker) luceneTerm(dst, word []byte) []byte {
 	return w.luceneWord(dst, word)
 }
 
+// endTerm forgets the field that a term was for, unless more of them follow in
+// parentheses.
+func (w *Worker) endTerm() {
+	if w.group == 0 {
+		w.path2 = w.path2[:0]
+	}
+}
+
 func (w *Worker) luceneWord(dst, word []byte) []byte {
 	hasField := len(w.path2) > 0
 	act := w.actionFor(w.path2)
 	special := string(w.path2)
-	w.path2 = w.path2[:0]
+	w.endTerm()
 	plain := bytes.Trim(word, `"`)
 	switch {
 	case act == actKeep:
@@ -227,7 +254,7 @@ func (w *Worker) luceneWord(dst, word []byte) []byte {
 
 // luceneRange appends [a TO b]: the bounds go the way of range bounds.
 func (w *Worker) luceneRange(dst, s []byte) []byte {
-	w.path2 = w.path2[:0]
+	w.endTerm()
 	dst = append(dst, s[0])
 	body := s[1 : len(s)-1]
 	for len(body) > 0 {

@@ -85,7 +85,7 @@ func (w *Worker) fieldList(dst, names []byte) []byte {
 // chosen appends the form of a caller-chosen name: of an aggregation, a filter,
 // a template, a pipeline. Names of answers go the same way.
 func (w *Worker) chosen(dst, name []byte) []byte {
-	if looksLikeSchema(name, ":/ ") && !bytes.ContainsAny(name, "@") {
+	if looksLikeSchema(name, "") {
 		w.post.keep(name)
 		return append(dst, name...)
 	}

@@ -15,7 +15,9 @@ func (r *rewriter) wildcard(k es.Token, s []byte) reason {
 	return kept
 }
 
-// delimitedPattern is delimited for * and ? that are not escaped.
+// delimitedPattern is delimited for * and ? that are not escaped, and tells in
+// addition that no * cuts what may be a date, an address or a UUID, which have
+// their pseudonyms as a whole.
 func delimitedPattern(s []byte) bool {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -27,9 +29,41 @@ func delimitedPattern(s []byte) bool {
 			if i > 0 && inRun(s, i-1) || i+1 < len(s) && inRun(s, i+1) {
 				return false
 			}
+			if endsInShape(s[:i]) || beginsInShape(s[i+1:]) {
+				return false
+			}
 		}
 	}
 	return true
+}
+
+// endsInShape tells a text that ends in what may be the beginning of a date, an
+// address or a UUID; beginsInShape one that begins with what may be the end.
+func endsInShape(s []byte) bool {
+	i := len(s)
+	for i > 0 && inShape(s[i-1]) {
+		i--
+	}
+	return hasDigit(s[i:]) && (i == 0 || !inRun(s, i-1))
+}
+
+func beginsInShape(s []byte) bool {
+	i := 0
+	for i < len(s) && inShape(s[i]) {
+		i++
+	}
+	return hasDigit(s[:i]) && (i == len(s) || !inRun(s, i))
+}
+
+func inShape(c byte) bool { return isHex(c) || c == '-' || c == '.' || c == ':' || c == '/' }
+
+func hasDigit(s []byte) bool {
+	for i := range s {
+		if digitsAt(s, i, 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // regexp handles a pattern of Lucene's regular expressions: operators stay,
@@ -159,15 +193,23 @@ func charClassLen(s []byte) int {
 	return 0
 }
 
-// intervalLen is the length of {1,3} or <1-100>.
+// intervalLen is the length of {1,3} or <1-100>, whose numbers have at most four
+// digits.
 func intervalLen(s []byte) int {
+	run := 0
 	for i := 1; i < len(s) && i < 12; i++ {
 		switch c := s[i]; {
 		case c == '}' && s[0] == '{', c == '>' && s[0] == '<':
 			return i + 1
-		case !digitsAt(s, i, 1) && c != ',' && c != '-':
+		case digitsAt(s, i, 1):
+			if run++; run > 4 {
+				return 0
+			}
+			continue
+		case c != ',' && c != '-':
 			return 0
 		}
+		run = 0
 	}
 	return 0
 }

@@ -1,13 +1,18 @@
 package sanitize
 
 import (
+	"bytes"
+
 	"github.com/esshadow/esshadow/internal/es"
 )
 
 // script handles an inline script given as a string.
 func (r *rewriter) script(k es.Token, s []byte) reason {
-	if r.p.cfg.Scripts == "drop" {
+	switch {
+	case r.p.cfg.Scripts == "drop":
 		return dropScript
+	case bytes.Contains(s, []byte("{{")):
+		return dropTemplate
 	}
 	out, why := r.scriptText(r.tmp2[:0], s)
 	r.tmp2 = out
@@ -32,12 +37,16 @@ func (r *rewriter) scriptObject() reason {
 		}
 		var n node
 		switch string(name) {
+		case "lang":
+			r.keepText(k, name)
+			if why = r.language(); why != kept {
+				return why
+			}
+			continue
 		case "source", "inline":
 			n.scalar = pScript
 		case "id", "stored":
 			n.scalar = pN
-		case "lang":
-			n.scalar = pS
 		case "options":
 			n.scalar = pOptions
 		case "params":
@@ -50,6 +59,20 @@ func (r *rewriter) scriptObject() reason {
 			return why
 		}
 	}
+}
+
+// language passes over the name of a script's language, if it is one whose
+// literals are known.
+func (r *rewriter) language() reason {
+	k, why := r.next()
+	if why != kept {
+		return why
+	}
+	switch string(r.t.Raw(k)) {
+	case `"painless"`, `"expression"`, `"knn"`, "null":
+		return kept
+	}
+	return dropScript
 }
 
 // scriptText appends the form of a script (Painless, expression): code stays,
@@ -66,6 +89,8 @@ func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) {
 			n := codeCommentLen(s[i:])
 			dst = append(dst, ' ')
 			i += n
+		case c == '/' && !endsOperand(s[:i]):
+			return dst, dropScript // a regular expression
 		case c == '\'' || c == '"':
 			n := quotedLen(s[i:], c)
 			if n == 0 {
@@ -121,6 +146,20 @@ func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) {
 		}
 	}
 	return dst, kept
+}
+
+// endsOperand tells code after which "/" divides.
+func endsOperand(code []byte) bool {
+	code = bytes.TrimRight(code, " \t\r\n")
+	if len(code) == 0 {
+		return false
+	}
+	switch identBefore(code) {
+	case "return", "in", "instanceof", "new", "else", "case":
+		return false
+	}
+	c := code[len(code)-1]
+	return c == ')' || c == ']' || c == '_' || c == '\'' || c == '"' || inRun(code, len(code)-1)
 }
 
 func hasRun(s []byte) bool {

@@ -182,9 +182,10 @@ func (r *rewriter) numericText(s []byte) bool {
 	return !(r.p.cfg.Numbers == "fpe" && len(s) > tableDigits && !bytesHas(s, '.'))
 }
 
-// endsDelimited tells that a prefix ends where a run ends.
+// endsDelimited tells that a prefix ends where a run ends, and not inside of what
+// may be a date, an address or a UUID.
 func (r *rewriter) endsDelimited(s []byte) bool {
-	return len(s) == 0 || !inRun(s, len(s)-1)
+	return len(s) == 0 || !inRun(s, len(s)-1) && !endsInShape(s)
 }
 
 // option handles an option's value, which must look like one.

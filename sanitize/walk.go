@@ -73,46 +73,6 @@ func jsonReason(err error) reason {
 	return dropJSON
 }
 
-// stripComments copies a JSON text without its comments.
-func stripComments(in []byte, maxDepth int) ([]byte, error) {
-	t := es.Tokens{MaxDepth: maxDepth}
-	t.Reset(in)
-	out := make([]byte, 0, len(in))
-	for pos := 0; ; {
-		k, err := t.Next()
-		if err != nil {
-			return nil, err
-		}
-		out = appendGap(out, in[pos:k.Start])
-		if k.Kind == es.End {
-			return out, nil
-		}
-		out = append(out, in[k.Start:k.End]...)
-		pos = k.End
-	}
-}
-
-// appendGap appends what stands between two tokens, comments left out.
-func appendGap(out, gap []byte) []byte {
-	for i := 0; i < len(gap); i++ {
-		if gap[i] != '/' || i+1 >= len(gap) {
-			out = append(out, gap[i])
-			continue
-		}
-		line := gap[i+1] == '/'
-		for i += 2; i < len(gap); i++ {
-			if line && gap[i] == '\n' {
-				out = append(out, '\n')
-				break
-			}
-			if !line && gap[i] == '/' && gap[i-1] == '*' {
-				break
-			}
-		}
-	}
-	return out
-}
-
 func (r *rewriter) next() (es.Token, reason) {
 	k, err := r.t.Next()
 	if err != nil {
@@ -379,6 +339,7 @@ func (r *rewriter) docValue(k es.Token) reason {
 	case es.ObjectStart:
 		return r.doc()
 	case es.ArrayStart:
+		blind := r.p.cfg.Vectors == "drop" && isVector(r.in[k.End:])
 		for {
 			k, why := r.next()
 			if why != kept {
@@ -386,6 +347,11 @@ func (r *rewriter) docValue(k es.Token) reason {
 			}
 			if k.Kind == es.ArrayEnd {
 				return kept
+			}
+			if blind {
+				r.replace(k)
+				r.out = append(r.out, '1')
+				continue
 			}
 			if why = r.docValue(k); why != kept {
 				return why

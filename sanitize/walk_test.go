@@ -96,6 +96,10 @@ func TestPositions(t *testing.T) {
 		{"knn kept", "/i/_search", `{"knn":{"field":"v","k":3,"num_candidates":9,"query_vector":[0.5,-0.25]}}`, "exact", ""},
 		{"script of code", "/i/_search", `{"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"doc['n'].value * params.k","params":{"k":2}}}}}`, "exact", ""},
 		{"script of literals", "/i/_search", `{"query":{"script":{"script":"doc['f'].value == '«anna»'"}}}`, "broken", "script"},
+		{"vector functions", "/i/_search", `{"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"cosineSimilarity(params.v, 'emb') + 1.0","params":{"v":[1,2]}}}}}`, "exact", ""},
+		{"prefix inside an address", "/i/_search", `{"query":{"prefix":{"f":"«10.»"}}}`, "broken", "prefix"},
+		{"wildcard inside a date", "/i/_search", `{"query":{"wildcard":{"f":"«2024»-*"}}}`, "broken", "wildcard"},
+		{"one field, several terms", "/i/_search", `{"query":{"query_string":{"query":"_id:(‹a1› OR ‹b2›) AND «cy»"}}}`, "exact", ""},
 		{"count", "/i/_count", `{"query":{"term":{"f":"«anna»"}}}`, "exact", ""},
 		{"mget", "/i/_mget", `{"docs":[{"_id":"‹a1›","_index":"⟦i⟧"}],"ids":["‹b1›"]}`, "exact", ""},
 		{"update", "/i/_update/‹1›", `{"doc":{"f":"«anna»"},"upsert":{"f":"«bo»"},"doc_as_upsert":true}`, "exact", ""},
@@ -165,6 +169,11 @@ func TestDrops(t *testing.T) {
 		{"mustache", PresetFidelity, "POST", "/_search/template", `{"source":"{\"query\":{}}"}`, dropTemplate},
 		{"mustache in an object", PresetFidelity, "POST", "/_search/template", `{"source":{"query":{"term":{"f":"{{x}}"}}}}`, dropTemplate},
 		{"script", PresetStrict, "POST", "/i/_search", `{"query":{"script":{"script":"doc['f'].value == 'anna'"}}}`, dropScript},
+		{"regexp in a script", PresetFidelity, "POST", "/i/_search", `{"query":{"script":{"script":"doc['f'].value =~ /anna.*/"}}}`, dropScript},
+		{"regexp at its start", PresetFidelity, "POST", "/i/_search", `{"query":{"script":{"script":"return /anna/.matcher(x)"}}}`, dropScript},
+		{"other language", PresetFidelity, "POST", "/i/_search", `{"query":{"script":{"script":{"source":"1","lang":"javascript"}}}}`, dropScript},
+		{"mustache in a script", PresetFidelity, "POST", "/i/_search", `{"query":{"script":{"script":"{{anna}}"}}}`, dropTemplate},
+		{"interval that spells", PresetFidelity, "POST", "/i/_search", `{"query":{"regexp":{"f":"<13800-13899>"}}}`, dropUnparsableQuery},
 		{"vector", PresetStrict, "POST", "/i/_search", `{"knn":{"field":"v","query_vector":[0.1,0.2]}}`, dropVector},
 		{"vector as text", PresetFidelity, "POST", "/i/_search", `{"knn":{"field":"v","query_vector":"3f80"}}`, dropVector},
 		{"geohash", PresetStrict, "POST", "/i/_search", `{"query":{"geo_distance":{"distance":"1km","p":"u2edk8"}}}`, dropGeo},
@@ -209,6 +218,52 @@ func TestDepth(t *testing.T) {
 		body := `{"query":` + strings.Repeat(`{"bool":{"filter":`, n) + `{"match_all":{}}` + strings.Repeat("}}", n) + "}"
 		if drop := w.Sanitize(&rec, exchange("POST", "/i/_search", body)); drop != want {
 			t.Errorf("%d levels: %q, want %q", n, drop, want)
+		}
+	}
+}
+
+// TestVectorsInDocuments: an embedding keeps its length and nothing else.
+func TestVectorsInDocuments(t *testing.T) {
+	vector := "[0.5" + strings.Repeat(",-0.123456", 63) + "]"
+	for name, want := range map[string]string{
+		PresetStrict:   `{"v":[1` + strings.Repeat(",1", 63) + `],"w":[0.5,0.123]}`,
+		PresetFidelity: `{"v":` + vector + `,"w":[0.5,0.123456]}`,
+	} {
+		w := newWorker(t, preset(name))
+		var rec capture.Record
+		if drop := w.Sanitize(&rec, exchange("POST", "/i/_doc", `{"v":`+vector+`,"w":[0.5,0.123456]}`)); drop != "" || string(rec.Body) != want {
+			t.Errorf("%s: %q %s", name, drop, rec.Body)
+		}
+	}
+}
+
+// TestNumbers holds what becomes of numbers by policy; out is checked where it
+// does not depend on the key.
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		numbers, in, out string
+	}{
+		{"keep", "13800138000", "13800138000"},
+		{"guard", "13800138001", ""}, {"guard", "12800138000", "12800138000"}, {"guard", "4111111111111111", ""},
+		{"guard", "4111111111111112", "4111111111111112"}, {"guard", "110105194912310011", ""}, {"guard", "1700000000000", "1700000000000"},
+		{"guard", "-0.5e10", "-0.5e10"}, {"guard", "18446744073709551615", "18446744073709551615"},
+		{"fpe", "12345", "12345"}, {"fpe", "123456", ""}, {"fpe", "-123456", ""}, {"fpe", "123456.0", ""}, {"fpe", "0.123456", "0.123"},
+		{"fpe", "1234.5", "1230"}, {"fpe", "-0.00098765", "-0.000987"}, {"fpe", "1.5", "1.5"}, {"fpe", "9.87654e-7", "9.87e-7"},
+		{"fpe", "1e400", "1e400"}, {"fpe", "-0", "-0"}, {"fpe", "0.0", "0.0"},
+	} {
+		cfg := preset(PresetFidelity)
+		cfg.Numbers = c.numbers
+		w := newWorker(t, cfg)
+		got := string(w.number(nil, []byte(c.in)))
+		if c.out != "" && got != c.out || c.out == "" && (got == c.in || len(got) != len(c.in)) {
+			t.Errorf("%s: %s became %s, want %s", c.numbers, c.in, got, c.out)
+		}
+		whole := strings.TrimSuffix(strings.TrimPrefix(c.in, "-"), ".0")
+		if c.out == "" { // the same digits in a string
+			text := string(w.text.text(nil, []byte(whole)))
+			if strings.TrimSuffix(strings.TrimPrefix(got, "-"), ".0") != text {
+				t.Errorf("%s: %s as a number, %s as a string", whole, got, text)
+			}
 		}
 	}
 }

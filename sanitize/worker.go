@@ -33,6 +33,7 @@ type Worker struct {
 	fid       fidelity
 	nested    []byte // sanitised text that lies encoded in the record
 	wrapped   int
+	group     int // depth of the parentheses that path2 holds for, 0 none
 
 	free                            []*rewriter
 	tmp, tmp2, raw, val, low, path2 []byte
