@@ -36,12 +36,15 @@ type handle struct {
 	changed chan struct{} // closed when live or pending changes, if someone waits
 }
 
-// maxHandleBytes bounds the live ids that are remembered, which may have 10 KiB
-// each; the oldest are forgotten first, and requests that use them are refused.
+// maxHandleBytes bounds the memory of the live ids, which may have 10 KiB each;
+// the oldest are forgotten first, and requests that use them are refused.
 const maxHandleBytes = 64 << 20
 
 // given is an id in an answer of the target.
 type given struct{ Kind, ID string }
+
+// handleWeight is about what a remembered id takes besides its text, in bytes.
+const handleWeight = 256
 
 func (h *handles) init() { h.known = map[string]*handle{} }
 
@@ -90,6 +93,7 @@ func (h *handles) settle(seq uint64, gives []capture.Handle, got []given) {
 		if id := nth(got, g.Kind, next[g.Kind]); id != "" {
 			h.bytes += len(id) - len(e.live)
 			if e.live == "" {
+				h.bytes += handleWeight
 				h.oldest = append(h.oldest, key)
 			}
 			e.live = id
@@ -126,13 +130,22 @@ func (h *handles) forget() {
 	for h.bytes > maxHandleBytes && len(h.oldest) > 0 {
 		key := h.oldest[0]
 		h.oldest = h.oldest[1:]
-		if e := h.known[key]; e != nil {
-			h.bytes -= len(e.live)
-			e.live = ""
-			if len(e.pending) == 0 {
-				delete(h.known, key)
-			}
-		}
+		h.unset(key)
+	}
+}
+
+// unset takes the live id away, and the handle where nobody is to give another.
+func (h *handles) unset(key string) {
+	e := h.known[key]
+	if e == nil {
+		return
+	}
+	if e.live != "" {
+		h.bytes -= len(e.live) + handleWeight
+		e.live = ""
+	}
+	if len(e.pending) == 0 {
+		delete(h.known, key)
 	}
 }
 
@@ -171,21 +184,43 @@ func (h *handles) find(ctx context.Context, seq uint64, use capture.Handle, dead
 }
 
 // substitute puts the target's ids into the shot. It is false where one is not
-// to be had.
-func (h *handles) substitute(ctx context.Context, seq uint64, uses []capture.Handle, wait time.Duration, s *Shot) bool {
-	if len(uses) == 0 {
+// to be had. The id of a document is another matter: it may as well be one that
+// a client chose, so that it stays where no answer gave it.
+func (h *handles) substitute(ctx context.Context, seq uint64, p *plan, wait time.Duration) bool {
+	if len(p.uses) == 0 {
 		return true
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	for _, u := range uses {
+	for _, u := range p.uses {
 		live, ok := h.find(ctx, seq, u, timer.C)
-		if !ok {
+		switch {
+		case u.Kind == es.HandleID:
+			if ok {
+				p.shot.Target = replaceLastSegment(p.shot.Target, p.route.ID, url.PathEscape(live))
+			}
+		case !ok || !p.shot.replace(u.ID, live):
 			return false
 		}
-		s.Target = strings.ReplaceAll(s.Target, u.ID, url.QueryEscape(live))
-		s.Body = bytes.ReplaceAll(s.Body, []byte(u.ID), jsonText(live))
 	}
+	return ctx.Err() == nil
+}
+
+// replace puts live in the place of id, wherever it stands. It is false where it
+// stands nowhere.
+func (s *Shot) replace(id, live string) bool {
+	target, body := s.Target, s.Body
+	for _, form := range []string{id, url.PathEscape(id), url.QueryEscape(id)} {
+		target = strings.ReplaceAll(target, form, url.QueryEscape(live))
+		if form == url.QueryEscape(form) {
+			break // all three forms are one
+		}
+	}
+	body = bytes.ReplaceAll(body, jsonText(id), jsonText(live))
+	if target == s.Target && bytes.Equal(body, s.Body) {
+		return id == live
+	}
+	s.Target, s.Body = target, body
 	return true
 }
 
@@ -208,18 +243,15 @@ func jsonText(s string) []byte {
 	return out
 }
 
-// readHandles reads the ids that an answer gives, decoding it where it is packed.
-func readHandles(op es.Op, a *Answer) []given {
+// readHandles reads the ids that the target's answer gives.
+func readHandles(p *plan, a *Answer) []given {
 	if a.Err != "" || a.Status >= 400 || a.Cut != "" || len(a.Body) == 0 {
 		return nil
 	}
-	body := a.Body
-	if a.Coding != "" {
-		var d es.Decoder
-		var err error
-		if body, err = d.Decode(a.Coding, body); err != nil {
-			return nil
-		}
+	var r es.HandleReader
+	var out []given
+	for _, h := range r.Answer(nil, p.route, p.shot.Body, a.Type, a.Coding, a.Body) {
+		out = append(out, given{h.Kind, string(h.Value)})
 	}
-	return answerHandles(op, body)
+	return out
 }

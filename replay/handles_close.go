@@ -18,13 +18,7 @@ func (h *handles) drop(uses []capture.Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, u := range uses {
-		if e := h.known[u.ID]; e != nil {
-			h.bytes -= len(e.live)
-			e.live = ""
-			if len(e.pending) == 0 {
-				delete(h.known, u.ID)
-			}
-		}
+		h.unset(u.ID)
 	}
 }
 

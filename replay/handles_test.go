@@ -19,19 +19,26 @@ import (
 
 func scrollOf(id string) []capture.Handle { return []capture.Handle{{Kind: "scroll", ID: id}} }
 
+// use puts what one request uses into its shot.
+func (h *handles) use(ctx context.Context, seq uint64, uses []capture.Handle, wait time.Duration, s *Shot) bool {
+	p := plan{uses: uses, shot: *s}
+	defer func() { *s = p.shot }()
+	return h.substitute(ctx, seq, &p, wait)
+}
+
 func TestHandleOfAnEarlierAnswer(t *testing.T) {
 	var h handles
 	h.init()
 	h.expect(1, scrollOf("dig1"))
 	h.settle(1, scrollOf("dig1"), []given{{"pit", "wrong"}, {"scroll", `live"+/=`}})
 	s := Shot{Target: "/_search/scroll/dig1?x=dig1", Body: []byte(`{"scroll_id":"dig1"}`)}
-	if !h.substitute(t.Context(), 2, scrollOf("dig1"), time.Hour, &s) {
+	if !h.use(t.Context(), 2, scrollOf("dig1"), time.Hour, &s) {
 		t.Fatal("not found")
 	}
 	if s.Target != "/_search/scroll/live%22%2B%2F%3D?x=live%22%2B%2F%3D" || string(s.Body) != `{"scroll_id":"live\"+/="}` {
 		t.Errorf("%s %s", s.Target, s.Body)
 	}
-	if h.substitute(t.Context(), 2, scrollOf("dig2"), time.Hour, &s) {
+	if h.use(t.Context(), 2, scrollOf("dig2"), time.Hour, &s) {
 		t.Error("an id that nobody gave was found")
 	}
 }
@@ -41,7 +48,7 @@ func TestHandleThatTheTargetDidNotGive(t *testing.T) {
 	h.init()
 	h.expect(1, scrollOf("d"))
 	h.settle(1, scrollOf("d"), nil)
-	if h.substitute(t.Context(), 2, scrollOf("d"), time.Hour, &Shot{}) || len(h.known) != 0 {
+	if h.use(t.Context(), 2, scrollOf("d"), time.Hour, &Shot{Body: []byte("d d0 d99")}) || len(h.known) != 0 {
 		t.Error("found, or still remembered")
 	}
 }
@@ -53,22 +60,22 @@ func TestHandleStillOnItsWay(t *testing.T) {
 		h.expect(1, scrollOf("d"))
 		time.AfterFunc(3*time.Second, func() { h.settle(1, scrollOf("d"), []given{{"scroll", "live"}}) })
 		began := time.Now()
-		s := Shot{Body: []byte("d")}
-		if !h.substitute(t.Context(), 2, scrollOf("d"), time.Minute, &s) || string(s.Body) != "live" || time.Since(began) != 3*time.Second {
+		s := Shot{Body: []byte("d never self")}
+		if !h.use(t.Context(), 2, scrollOf("d"), time.Minute, &s) || string(s.Body) != "live never self" || time.Since(began) != 3*time.Second {
 			t.Errorf("after %v: %s", time.Since(began), s.Body)
 		}
 		h.expect(3, scrollOf("never"))
-		if h.substitute(t.Context(), 4, scrollOf("never"), time.Minute, &s) || time.Since(began) != 63*time.Second {
+		if h.use(t.Context(), 4, scrollOf("never"), time.Minute, &s) || time.Since(began) != 63*time.Second {
 			t.Errorf("the wait ended after %v", time.Since(began))
 		}
 		// A page gives the id that it uses: it must not wait for itself.
 		h.expect(5, scrollOf("self"))
-		if h.substitute(t.Context(), 5, scrollOf("self"), time.Minute, &s) || time.Since(began) != 63*time.Second {
+		if h.use(t.Context(), 5, scrollOf("self"), time.Minute, &s) || time.Since(began) != 63*time.Second {
 			t.Errorf("waited for itself: %v", time.Since(began))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if h.substitute(ctx, 4, scrollOf("never"), time.Minute, &s) || time.Since(began) != 64*time.Second {
+		if h.use(ctx, 4, scrollOf("never"), time.Minute, &s) || time.Since(began) != 64*time.Second {
 			t.Errorf("an interrupt was heard after %v", time.Since(began))
 		}
 	})
@@ -83,11 +90,50 @@ func TestHandleMemoryIsBounded(t *testing.T) {
 		h.expect(i, id)
 		h.settle(i, id, []given{{"scroll", long}})
 	}
-	if h.bytes > maxHandleBytes || len(h.known) != maxHandleBytes>>20 {
+	if h.bytes > maxHandleBytes || len(h.known) != maxHandleBytes>>20-1 {
 		t.Errorf("%d bytes in %d handles", h.bytes, len(h.known))
 	}
-	if h.substitute(t.Context(), 200, scrollOf("d0"), time.Second, &Shot{}) || !h.substitute(t.Context(), 200, scrollOf("d99"), time.Second, &Shot{}) {
+	if h.use(t.Context(), 200, scrollOf("d0"), time.Second, &Shot{Body: []byte("d d0 d99")}) || !h.use(t.Context(), 200, scrollOf("d99"), time.Second, &Shot{Body: []byte("d d0 d99")}) {
 		t.Error("the oldest must go first")
+	}
+}
+
+func TestIDsOfDocuments(t *testing.T) {
+	var h handles
+	h.init()
+	auto := []capture.Handle{{Kind: es.HandleID, ID: "auto1"}}
+	h.expect(1, auto)
+	h.settle(1, auto, []given{{es.HandleID, "made/here"}})
+	for target, want := range map[string]string{
+		"/auto1/_doc/5?x=auto1":     "/auto1/_doc/5?x=auto1",
+		"/logs/_doc/auto1?x=auto1":  "/logs/_doc/made%2Fhere?x=auto1",
+		"/auto1/_doc/auto1":         "/auto1/_doc/made%2Fhere",
+		"/logs/_update/auto1/":      "/logs/_update/made%2Fhere/",
+		"/logs/_doc/chosen%2Fby-me": "/logs/_doc/chosen%2Fby-me",
+	} {
+		p := plan{route: es.Classify("POST", target), shot: Shot{Target: target, Body: []byte(`{"a":"auto1"}`)}}
+		for _, u := range es.RequestHandles(nil, p.route, nil) {
+			p.uses = append(p.uses, capture.Handle{Kind: u.Kind, ID: string(u.Value)})
+		}
+		if len(p.uses) != 1 || !h.substitute(t.Context(), 2, &p, time.Second) || p.shot.Target != want || string(p.shot.Body) != `{"a":"auto1"}` {
+			t.Errorf("%s: %s, want %s", target, p.shot.Target, want)
+		}
+	}
+}
+
+func TestRawIDsInURLs(t *testing.T) {
+	for target, want := range map[string]string{
+		"/_search/scroll/a%2Fb%3D%3D":           "/_search/scroll/new%3D",
+		"/_search/scroll?scroll_id=a%2Fb%3D%3D": "/_search/scroll?scroll_id=new%3D",
+		"/_search/scroll/a%2Fb==":               "/_search/scroll/new%3D",
+	} {
+		s := Shot{Target: target}
+		if !s.replace("a/b==", "new=") || s.Target != want {
+			t.Errorf("%s: %s, want %s", target, s.Target, want)
+		}
+	}
+	if s := (Shot{Target: "/_search/scroll", Body: []byte("{}")}); s.replace("id", "other") {
+		t.Error("an id that stands nowhere was replaced")
 	}
 }
 
@@ -170,28 +216,6 @@ func TestScrollsAreContinued(t *testing.T) {
 		}
 		if s.Answered != scrolls*pages || s.Refused[RefusedHandle] != 1 || server.unknown.Load() != 0 || server.pages.Load() != scrolls*(pages-1) {
 			t.Errorf("speed %v: %+v; pages %d, unknown %d", speed, s.Counts, server.pages.Load(), server.unknown.Load())
-		}
-	}
-}
-
-func TestAnswerHandles(t *testing.T) {
-	for _, c := range []struct {
-		op   es.Op
-		body string
-		want string
-	}{
-		{es.OpSearch, `{"_scroll_id":"a\u003d","hits":{"hits":[{"_id":"1"}]}}`, "[{scroll a=}]"},
-		{es.OpSearch, `{"pit_id":"p","took":1}`, "[{pit p}]"},
-		{es.OpOpenPIT, `{"id":"p"}`, "[{pit p}]"},
-		{es.OpOpenPIT, `{"pit_id":"p","creation_time":1}`, "[{pit p}]"},
-		{es.OpAsyncSearch, `{"id":"x","is_running":true}`, "[{async x}]"},
-		{es.OpIndex, `{"_index":"i","_id":"auto"}`, "[{id auto}]"},
-		{es.OpGet, `{"_index":"i","_id":"1"}`, "[]"},
-		{es.OpSearch, `{"_scroll_id":7`, "[]"},
-		{es.OpSearch, `<html>`, "[]"},
-	} {
-		if got := fmt.Sprint(answerHandles(c.op, []byte(c.body))); got != c.want {
-			t.Errorf("%v %s: %s, want %s", c.op, c.body, got, c.want)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (e *Engine) send(it *item) *item {
 	}
 	e.settle(it)
 	if len(it.plan.gives) > 0 {
-		e.handles.settle(it.out.Seq, it.plan.gives, readHandles(it.plan.op, &it.ans))
+		e.handles.settle(it.out.Seq, it.plan.gives, readHandles(&it.plan, &it.ans))
 	}
 	if closes(it.plan.op) && it.out.Sent != 0 && it.out.Err == "" {
 		e.handles.drop(it.plan.uses)
@@ -135,7 +135,7 @@ func (e *Engine) prepare(it *item) bool {
 		it.out.Shed = shedCancelled
 		return false
 	}
-	if !e.handles.substitute(e.ctx, it.out.Seq, it.plan.uses, e.cfg.HandleWait, &it.plan.shot) {
+	if !e.handles.substitute(e.ctx, it.out.Seq, &it.plan, e.cfg.HandleWait) {
 		if e.ctx.Err() != nil {
 			it.out.Shed = shedCancelled
 		} else {

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/esshadow/esshadow/capture"
@@ -11,6 +12,7 @@ import (
 
 // plan is what is to become of one record.
 type plan struct {
+	route   es.Route // of the request as captured
 	op      es.Op
 	class   es.Class
 	index   string // as captured
@@ -36,7 +38,7 @@ func newPlanner(cfg *Config, target es.Identity) *planner {
 // plan decides about rec. The plan keeps nothing of rec's slices.
 func (p *planner) plan(rec *capture.Record) plan {
 	route := es.Classify(rec.Method, rec.Target)
-	pl := plan{op: route.Op, class: route.Class, index: route.Index}
+	pl := plan{route: route, op: route.Op, class: route.Class, index: route.Index}
 	pl.refused = refuse(p.cfg, route.Op, route.Class)
 	if pl.refused == "" && len(rec.Body) == 0 && rec.BodySize > 0 {
 		pl.refused = RefusedNoBody
@@ -53,7 +55,7 @@ func (p *planner) plan(rec *capture.Record) plan {
 		pl.refused = RefusedMalformed
 	}
 	for _, h := range rec.Handles {
-		if h.Dir == "give" {
+		if h.Dir == "give" { // as capture.Handle says
 			pl.gives = append(pl.gives, h)
 		} else {
 			pl.uses = append(pl.uses, h)
@@ -200,19 +202,33 @@ func (p *planner) pathIndex(raw string) (to string, all bool) {
 	return strings.ReplaceAll(strings.ReplaceAll(url.PathEscape(to), "%2C", ","), "%2A", "*"), all
 }
 
-// replaceSegment puts to in the place of the path segment from.
+// replaceSegment puts to in the place of the first path segment that is from.
 func replaceSegment(target, from, to string) string {
-	path, query, asked := strings.Cut(target, "?")
+	path, rest := cutPath(target)
 	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		if s == from {
+	if i := slices.Index(segments, from); i >= 0 {
+		segments[i] = to
+	}
+	return strings.Join(segments, "/") + rest
+}
+
+// replaceLastSegment is replaceSegment for the last one.
+func replaceLastSegment(target, from, to string) string {
+	path, rest := cutPath(target)
+	segments := strings.Split(path, "/")
+	for i := len(segments) - 1; i >= 0; i-- {
+		if segments[i] == from {
 			segments[i] = to
 			break
 		}
 	}
-	path = strings.Join(segments, "/")
-	if asked {
-		return path + "?" + query
+	return strings.Join(segments, "/") + rest
+}
+
+// cutPath cuts a target before its "?".
+func cutPath(target string) (path, rest string) {
+	if i := strings.IndexByte(target, '?'); i >= 0 {
+		return target[:i], target[i:]
 	}
-	return path
+	return target, ""
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,10 +108,9 @@ func TestVirtualFreeze(t *testing.T) {
 // what is late does not make the later ones late.
 func TestVirtualLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := true
+		var begun atomic.Bool
 		m := newModel(func(time.Time) time.Duration {
-			if first {
-				first = false
+			if !begun.Swap(true) {
 				return time.Second
 			}
 			return time.Millisecond
