@@ -73,7 +73,7 @@ func (j *job) release() {
 	p.buffers.put(j.scratch)
 	p.buffers.put(j.body)
 	p.buffers.put(j.answer)
-	j.scratch, j.body, j.answer, j.rest = nil, nil, nil, nil
+	*j = job{}
 }
 
 // run takes the request to a node and the answer to the client. Its error, a

@@ -19,7 +19,7 @@ type connSet struct {
 
 	mu   sync.Mutex
 	open map[*clientConn]struct{}
-	none *sync.Cond
+	less chan struct{} // told when a connection has closed
 }
 
 // listener gives the server connections that write past it, as many at a time
@@ -37,7 +37,7 @@ type listener struct {
 func (s *connSet) listen(p *Proxy, ln net.Listener) *listener {
 	s.mu.Lock()
 	s.open = make(map[*clientConn]struct{})
-	s.none = sync.NewCond(&s.mu)
+	s.less = make(chan struct{}, 1)
 	s.mu.Unlock()
 	return &listener{
 		Listener: ln, p: p, tls: p.tls,
@@ -97,11 +97,12 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	cc.onClose = func(cc *clientConn) {
 		s.mu.Lock()
 		delete(s.open, cc)
-		if len(s.open) == 0 {
-			s.none.Broadcast()
-		}
 		s.mu.Unlock()
 		<-l.slots
+		select {
+		case s.less <- struct{}{}:
+		default:
+		}
 	}
 	s.accepted.Add(1)
 	s.mu.Lock()
@@ -145,11 +146,16 @@ func (s *connSet) closeAll() {
 	}
 }
 
-// wait returns when no connection is open any more.
-func (s *connSet) wait() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.open) > 0 {
-		s.none.Wait()
+// wait returns when no connection is open any more, or after limit: one may be
+// held by a node that takes no connection.
+func (s *connSet) wait(limit time.Duration) {
+	end := time.NewTimer(limit)
+	defer end.Stop()
+	for len(s.all()) > 0 {
+		select {
+		case <-s.less:
+		case <-end.C:
+			return
+		}
 	}
 }

@@ -174,6 +174,9 @@ func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 	return p.drain(wrapped, served)
 }
 
+// lastWait is how long connections that were cut may take to end.
+const lastWait = 2 * time.Second
+
 func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	p.draining.Store(true)
 	p.log.Info("draining", zap.Int64("in_flight", p.inFlight.Load()))
@@ -192,7 +195,7 @@ func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	left := p.inFlight.Load()
 	p.conns.closeAll()
 	<-served
-	p.conns.wait()
+	p.conns.wait(lastWait)
 	p.closeIdle()
 	if err != nil && left > 0 {
 		return fmt.Errorf("proxy: %d requests were cut off at the end", left)

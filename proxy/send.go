@@ -112,7 +112,7 @@ func (j *job) sendStream(conn *upConn, headBytes, begun []byte) error {
 }
 
 func (j *job) sendPiece(conn *upConn, b []byte) error {
-	if conn.peer.stirred() {
+	if conn.early() {
 		return errEarly
 	}
 	if !j.req.chunked {

@@ -165,6 +165,27 @@ func TestUpstreamTLS(t *testing.T) {
 	}
 }
 
+// A node's tickets come while the first request is still on its way, and are no
+// answer to it.
+func TestLargeUploadOverTLS(t *testing.T) {
+	ca := newAuthority(t)
+	n := tlsNode(t, ca.leaf(t, "node"), nil)
+	p := start(t, Deps{}, func(c *Config) { c.UpstreamTLS.Insecure = true }, strings.Replace(n.url(), "http", "https", 1))
+	body := strings.Repeat("0123456789", 1<<20)
+	for range 3 {
+		c := dial(t, p.addr)
+		a := c.ask(fmt.Sprintf("POST /_bulk HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+		if a.status() != 200 {
+			t.Fatalf("answer %q %q", a.line, a.body)
+		}
+	}
+	for _, s := range n.requests() {
+		if string(s.body) != body {
+			t.Fatal("the upstream got another body")
+		}
+	}
+}
+
 func TestHostHeader(t *testing.T) {
 	ca := newAuthority(t)
 	secure := tlsNode(t, ca.leaf(t, "node"), nil)

@@ -84,7 +84,7 @@ func (u *upConn) Write(p []byte) (int, error) {
 		if err == nil || u.tls || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return done, err
 		}
-		if u.peer.stirred() {
+		if u.early() {
 			return done, errEarly
 		}
 		if u.client != nil && u.client.gone() {
@@ -97,6 +97,16 @@ func (u *upConn) Write(p []byte) (int, error) {
 			return done, err
 		}
 	}
+}
+
+// early reports whether the node has said something while it still gets the
+// request. Over TLS bytes may come that are no answer, tickets above all; only
+// an end counts there.
+func (u *upConn) early() bool {
+	if u.tls {
+		return u.peer.hungUp()
+	}
+	return u.peer.stirred()
 }
 
 func (u *upConn) step(waited time.Duration) time.Duration {
