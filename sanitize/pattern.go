@@ -44,7 +44,12 @@ func endsInShape(s []byte) bool {
 	for i > 0 && inShape(s[i-1]) {
 		i--
 	}
-	return hasDigit(s[i:]) && (i == 0 || !inRun(s, i-1))
+	if i > 0 && inRun(s, i-1) { // in the middle of a word: behind it
+		for i < len(s) && inRun(s, i) {
+			i++
+		}
+	}
+	return hasDigit(s[i:])
 }
 
 func beginsInShape(s []byte) bool {
@@ -52,7 +57,12 @@ func beginsInShape(s []byte) bool {
 	for i < len(s) && inShape(s[i]) {
 		i++
 	}
-	return hasDigit(s[:i]) && (i == len(s) || !inRun(s, i))
+	if i < len(s) && inRun(s, i) {
+		for i > 0 && inRun(s, i-1) {
+			i--
+		}
+	}
+	return hasDigit(s[:i])
 }
 
 func inShape(c byte) bool { return isHex(c) || c == '-' || c == '.' || c == ':' || c == '/' }
