@@ -87,9 +87,8 @@ func query(r *rand.Rand) any {
 
 // load writes the documents, then keeps the searches' rate on an open loop.
 func (d *demo) load(ctx context.Context, url string) error {
-	transport := &http.Transport{MaxIdleConnsPerHost: demoClients, MaxConnsPerHost: demoClients}
-	defer transport.CloseIdleConnections()
-	c := &demoClient{url: url, http: http.Client{Transport: transport}}
+	c := newDemoClient(url)
+	defer c.http.CloseIdleConnections()
 	for n := 0; n < demoDocs; n += demoBulk {
 		if err := c.send(ctx, "/_bulk", "application/x-ndjson", bulkOf("products", n, n+demoBulk)); err != nil {
 			return err
@@ -101,10 +100,10 @@ func (d *demo) load(ctx context.Context, url string) error {
 	pause(ctx, 50*time.Millisecond)
 	d.seeded = time.Now()
 	pause(ctx, 50*time.Millisecond)
-	return d.mix(ctx, c)
+	return d.mix(ctx, url)
 }
 
-func (d *demo) mix(ctx context.Context, c *demoClient) error {
+func (d *demo) mix(ctx context.Context, url string) error {
 	type request struct {
 		path, media string
 		body        []byte
@@ -114,6 +113,8 @@ func (d *demo) mix(ctx context.Context, c *demoClient) error {
 	var clients sync.WaitGroup
 	for range demoClients {
 		clients.Go(func() {
+			c := newDemoClient(url)
+			defer c.http.CloseIdleConnections()
 			for q := range work {
 				if err := c.send(ctx, q.path, q.media, q.body); err != nil {
 					select {
@@ -165,6 +166,11 @@ func pause(ctx context.Context, d time.Duration) {
 type demoClient struct {
 	url  string
 	http http.Client
+}
+
+// newDemoClient is a client with a connection of its own.
+func newDemoClient(url string) *demoClient {
+	return &demoClient{url: url, http: http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}}
 }
 
 func (c *demoClient) send(ctx context.Context, path, media string, body []byte) error {

@@ -7,8 +7,9 @@ import (
 )
 
 // Change says whether a shape became slower or faster, and by how much. Ratio is
-// the geometric mean of the pairwise ratio response time on the target to time
-// on the source; Low and High are its 95 % confidence interval.
+// the geometric mean of the pairwise ratio of the own time on the target (the
+// response time but for the wait for an earlier request of the same connection)
+// to the time on the source; Low and High are its 95 % confidence interval.
 type Change struct {
 	State   string  `json:"state"` // slower, faster, unchanged, too_few
 	N       int64   `json:"n"`     // pairs

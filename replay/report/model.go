@@ -102,7 +102,7 @@ type Shape struct {
 	Errors      int            `json:"errors"`
 	Response    Quantiles      `json:"response_ms"`
 	Source      Quantiles      `json:"source_ms"`
-	TimeLost    float64        `json:"time_lost_s"` // response minus source time, summed
+	TimeLost    float64        `json:"time_lost_s"` // own minus source time, summed; see Change
 	Change      Change         `json:"change"`
 }
 

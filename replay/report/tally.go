@@ -130,18 +130,22 @@ func (s *shapeSums) add(o *replay.Outcome, v diff.Verdict, at float64) {
 		return
 	}
 	s.shape.N++
-	response := o.Done - o.Planned
-	s.response.add(response)
+	s.response.add(o.Done - o.Planned)
 	if o.SourceTook > 0 {
 		s.source.add(o.SourceTook * 1000)
-		s.shape.TimeLost += float64(response-o.SourceTook*1000) / 1e9
-		s.pairs.add(at, o.SourceTook*1000, response)
+		own := ownTime(o)
+		s.shape.TimeLost += float64(own-o.SourceTook*1000) / 1e9
+		s.pairs.add(at, o.SourceTook*1000, own)
 	}
 	if len(v.Findings) > 0 {
 		s.shape.Different++
 		countKinds(s.shape.Differences, v)
 	}
 }
+
+// ownTime is the response time but for the wait for an earlier request of the
+// same connection: that wait is the doing of the earlier request's shape.
+func ownTime(o *replay.Outcome) int64 { return o.Done - max(o.Planned, o.Ready) }
 
 func (s *shapeSums) draw() Shape {
 	out := s.shape
