@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"fmt"
+
 	"github.com/esshadow/esshadow/internal/es"
 )
 
@@ -25,6 +27,8 @@ const (
 	Count         Kind = "count"          // _count
 	Found         Kind = "found"          // documents found by get and mget
 	Result        Kind = "result"         // what became of a document that was written
+	Failures      Kind = "failures"       // documents or indices that failed inside a successful answer
+	Work          Kind = "work"           // what update_by_query, delete_by_query or reindex did
 )
 
 // Why names a reason for which two answers cannot be compared.
@@ -131,11 +135,19 @@ func statusClass(status int) int {
 }
 
 func failed(want, got Answer) Verdict {
-	w, g := want.Summary.Error, got.Summary.Error
+	w, g := errorType(want.Summary), errorType(got.Summary)
 	if w != "" && g != "" && w != g {
 		return Verdict{Findings: []Finding{{ErrorType, w, g}}}
 	}
 	return Verdict{}
+}
+
+// errorType is the error's type and, where it is another one, that of its cause.
+func errorType(s *es.Summary) string {
+	if s.Root != "" {
+		return s.Error + ": " + s.Root
+	}
+	return s.Error
 }
 
 // comparison gathers findings over two Summaries.
@@ -224,12 +236,29 @@ func (c *comparison) documents(want, got *es.Summary) {
 			c.add(Found, num(*want.Found), num(*got.Found))
 		}
 	}
+	if want.Failed != nil && got.Failed != nil {
+		c.compared = true
+		if *want.Failed != *got.Failed {
+			c.add(Failures, num(*want.Failed), num(*got.Failed))
+		}
+	}
+	if want.Work != nil && got.Work != nil {
+		c.compared = true
+		if *want.Work != *got.Work {
+			c.add(Work, showWork(want.Work), showWork(got.Work))
+		}
+	}
 	if want.Result != "" && got.Result != "" {
 		c.compared = true
 		if written(want.Result) != written(got.Result) {
 			c.add(Result, want.Result, got.Result)
 		}
 	}
+}
+
+func showWork(w *es.Work) string {
+	return fmt.Sprintf("total %d, created %d, updated %d, deleted %d, noops %d, conflicts %d",
+		w.Total, w.Created, w.Updated, w.Deleted, w.Noops, w.Conflicts)
 }
 
 // written makes "created" and "updated" one, as statusClass does.

@@ -76,6 +76,10 @@ func TestCompare(t *testing.T) {
 		"aggregation missing":            {want: ok(agg("p", 0, 5)), got: ok(search(9, "eq")), kinds: []Kind{Aggs}},
 		"bulk created or updated":        {want: ok(bulk(es.BulkCount{Op: "index", Status: 201, N: 3})), got: ok(bulk(es.BulkCount{Op: "index", Status: 200, N: 2}, es.BulkCount{Op: "index", Status: 201, N: 1}))},
 		"bulk with rejected items":       {want: ok(bulk(es.BulkCount{Op: "index", Status: 201, N: 3})), got: ok(bulk(es.BulkCount{Op: "index", Status: 201, N: 2}, es.BulkCount{Op: "index", Status: 429, Error: "es_rejected_execution_exception", N: 1})), kinds: []Kind{BulkItems}},
+		"same type, another cause":       {want: Answer{400, &es.Summary{Error: "x", Root: "a"}}, got: Answer{400, &es.Summary{Error: "x", Root: "b"}}, kinds: []Kind{ErrorType}},
+		"failures inside":                {want: ok(&es.Summary{Failed: ptr(0)}), got: ok(&es.Summary{Failed: ptr(2)}), kinds: []Kind{Failures}},
+		"other work":                     {want: ok(&es.Summary{Work: &es.Work{Total: 3, Updated: 3}}), got: ok(&es.Summary{Work: &es.Work{Total: 3, Updated: 2, Noops: 1}}), kinds: []Kind{Work}},
+		"same work":                      {want: ok(&es.Summary{Work: &es.Work{Total: 3}}), got: ok(&es.Summary{Work: &es.Work{Total: 3}})},
 		"msearch": {
 			want:  ok(&es.Summary{Items: []es.Item{{Status: 200, Summary: *search(1, "eq", "a")}, {Status: 200, Summary: *search(1, "eq", "a")}}}),
 			got:   ok(&es.Summary{Items: []es.Item{{Status: 200, Summary: *search(1, "eq", "a")}, {Status: 404, Summary: es.Summary{Error: "index_not_found_exception"}}}}),
