@@ -43,8 +43,8 @@ type Proxy struct {
 
 	draining atomic.Bool
 	serving  atomic.Bool
-	killed   chan struct{}
-	killOnce atomic.Bool
+	killed   context.Context // ends with Close
+	kill     context.CancelFunc
 
 	inFlight, requests, own, offered, serverErrors atomic.Int64
 }
@@ -66,8 +66,9 @@ func New(cfg Config, deps Deps) (*Proxy, error) {
 	}
 	p := &Proxy{
 		cfg: cfg, tap: deps.Tap, log: deps.Log, version: deps.Version, instance: deps.Instance,
-		buffers: newBuffers(int64(cfg.PooledBytes)), killed: make(chan struct{}),
+		buffers: newBuffers(int64(cfg.PooledBytes)),
 	}
+	p.killed, p.kill = context.WithCancel(context.Background())
 	p.exchanges.buffers = p.buffers
 	if p.log == nil {
 		p.log = zap.NewNop()
@@ -169,7 +170,7 @@ func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 		}
 		return nil
 	case <-ctx.Done():
-	case <-p.killed:
+	case <-p.killed.Done():
 	}
 	return p.drain(wrapped, served)
 }
@@ -180,15 +181,8 @@ const lastWait = 2 * time.Second
 func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	p.draining.Store(true)
 	p.log.Info("draining", zap.Int64("in_flight", p.inFlight.Load()))
-	limit, stop := context.WithTimeout(context.Background(), p.cfg.Drain)
+	limit, stop := context.WithTimeout(p.killed, p.cfg.Drain)
 	defer stop()
-	go func() {
-		select {
-		case <-p.killed:
-			stop()
-		case <-limit.Done():
-		}
-	}()
 	_ = ln.Close()
 	p.conns.closeUnused()
 	err := p.server.ShutdownWithContext(limit)
@@ -204,11 +198,7 @@ func (p *Proxy) drain(ln *listener, served <-chan error) error {
 }
 
 // Close ends Serve at once, with whatever is in flight.
-func (p *Proxy) Close() {
-	if !p.killOnce.Swap(true) {
-		close(p.killed)
-	}
-}
+func (p *Proxy) Close() { p.kill() }
 
 func (p *Proxy) closeIdle() {
 	for _, n := range p.nodes.all {

@@ -165,8 +165,7 @@ func TestUpstreamTLS(t *testing.T) {
 	}
 }
 
-// A node's tickets come while the first request is still on its way, and are no
-// answer to it.
+// A large request passes in pieces, whatever TLS itself has to say meanwhile.
 func TestLargeUploadOverTLS(t *testing.T) {
 	ca := newAuthority(t)
 	n := tlsNode(t, ca.leaf(t, "node"), nil)
