@@ -153,34 +153,48 @@ type wordCache struct {
 
 const cacheKey = 24
 
+// cacheWords is a token of up to cacheKey bytes, padded with zeros.
+type cacheWords [cacheKey / 8]uint64
+
 type cacheEntry struct {
-	hash uint64
-	n    uint8
-	keep bool
-	word [wordLen]byte
-	key  [cacheKey]byte
+	hash  uint64
+	key   cacheWords
+	round uint32 // of the post-check's set that the token was added to last
+	keep  bool
+	word  [wordLen]byte
 }
 
 func newWordCache(bits int) *wordCache {
 	return &wordCache{entries: make([]cacheEntry, 1<<bits), mask: 1<<bits - 1}
 }
 
-func (c *wordCache) get(h uint64, key []byte) *cacheEntry {
-	for i := range uint64(2) {
-		e := &c.entries[(h^i)&c.mask]
-		if e.hash == h && int(e.n) == len(key) && string(e.key[:e.n]) == string(key) {
-			return e
-		}
+func (c *wordCache) get(h uint64, key *cacheWords) *cacheEntry {
+	e := &c.entries[h&c.mask]
+	if e.hash == h && e.key == *key {
+		return e
+	}
+	e = &c.entries[(h^1)&c.mask]
+	if e.hash == h && e.key == *key {
+		return e
 	}
 	return nil
 }
 
-func (c *wordCache) put(h uint64, key []byte, e cacheEntry) {
-	if len(key) > cacheKey || len(key) == 0 {
-		return
+func (c *wordCache) put(h uint64, key *cacheWords, e cacheEntry) *cacheEntry {
+	e.hash, e.key = h, *key
+	to := &c.entries[h&c.mask]
+	c.entries[(h^1)&c.mask] = *to
+	*to = e
+	return to
+}
+
+// pack gives a token as cacheWords; ok is false where it is too long.
+func pack(s []byte) (k cacheWords, ok bool) {
+	if len(s) > cacheKey {
+		return k, false
 	}
-	e.hash, e.n = h, uint8(len(key))
-	copy(e.key[:], key)
-	c.entries[(h^1)&c.mask] = c.entries[h&c.mask]
-	c.entries[h&c.mask] = e
+	for i := 0; i < len(s); i += 8 {
+		k[i/8] = loadWord(s, i, min(8, len(s)-i))
+	}
+	return k, true
 }

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,15 +18,32 @@ const (
 
 const hashPrime = 0x9E3779B97F4A7C15
 
-func hashByte(h uint64, c byte) uint64 { return (h ^ uint64(c)) * hashPrime }
+// hashWord adds eight bytes of a run to its hash.
+func hashWord(h, w uint64) uint64 {
+	h = (h ^ w) * hashPrime
+	return h ^ h>>32
+}
 
-func hashEnd(h uint64) uint64 { return h ^ h>>29 }
+// loadWord is the n bytes, at most eight, of s from i on, in little endian. It
+// may look at bytes behind the end of s, as far as its array goes, and leaves
+// them out.
+func loadWord(s []byte, i, n int) uint64 {
+	if i+8 <= cap(s) {
+		return binary.LittleEndian.Uint64(s[i:i+8]) & (1<<(8*uint(n)) - 1)
+	}
+	var w uint64
+	for j := n - 1; j >= 0; j-- {
+		w = w<<8 | uint64(s[i+j])
+	}
+	return w
+}
 
 // runSet is a set of hashes of runs.
 type runSet struct {
 	seed  uint64
 	slots []uint64 // 0 is empty
 	n     int
+	round uint32 // counts resets
 }
 
 const minSlots = 1 << 10
@@ -36,11 +54,25 @@ func newRunSet(seed uint64) *runSet {
 
 func (s *runSet) hash(run []byte) uint64 {
 	h := s.seed
-	for _, c := range run {
-		h = hashByte(h, c)
+	for i := 0; i < len(run); i += 8 {
+		h = hashWord(h, loadWord(run, i, min(8, len(run)-i)))
 	}
-	return hashEnd(h)
+	return h
 }
+
+// hashFolded is hash of a run of ASCII letters in lower case, or of digits, whose
+// bits lowering does not change.
+func (s *runSet) hashFolded(run []byte) uint64 {
+	h := s.seed
+	for i := 0; i < len(run); i += 8 {
+		n := min(8, len(run)-i)
+		h = hashWord(h, loadWord(run, i, n)|lowerBits&(1<<(8*uint(n))-1))
+	}
+	return h
+}
+
+// lowerBits are the bits that make ASCII letters lower case.
+const lowerBits = 0x2020202020202020
 
 func (s *runSet) add(h uint64) {
 	if h == 0 {
@@ -98,6 +130,7 @@ func (s *runSet) reset() {
 		clear(s.slots)
 	}
 	s.n = 0
+	s.round++
 }
 
 // postcheck holds what was replaced, and what was kept by a decision (field
@@ -129,7 +162,7 @@ func (p *postcheck) clean(s []byte) bool {
 
 // runs calls yield with the hash of every run that is long enough.
 func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
-	seed, class := p.orig.seed, p.class
+	class := p.class
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch k := class[c]; {
@@ -140,27 +173,14 @@ func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
 			if escapes {
 				i += escapeSize(s, i-1) - 1
 			}
-		case k == postLetter:
-			start, h := i, seed
-			for i < len(s) && class[s[i]] == postLetter {
-				h = hashByte(h, s[i]|0x20)
-				i++
+		case k == postLetter || k == postDigit:
+			start := i
+			for i++; i < len(s) && class[s[i]] == k; i++ {
 			}
 			if i < len(s) && s[i] >= utf8.RuneSelf {
 				i = p.wide(s, start, yield)
-			} else if i-start >= postLetters {
-				yield(hashEnd(h))
-			}
-		case k == postDigit:
-			start, h := i, seed
-			for i < len(s) && class[s[i]] == postDigit {
-				h = hashByte(h, s[i])
-				i++
-			}
-			if i < len(s) && s[i] >= utf8.RuneSelf {
-				i = p.wide(s, start, yield)
-			} else if i-start >= postDigits {
-				yield(hashEnd(h))
+			} else if i-start >= postLetters && (k == postLetter || i-start >= postDigits) {
+				yield(p.orig.hashFolded(s[start:i]))
 			}
 		default:
 			i = p.wide(s, i, yield)

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
 )
@@ -190,15 +191,27 @@ func (d *domain) network(dst []byte, a netip.Addr, b []byte, n int) ([]byte, int
 // function of the bits before it, so that two addresses share exactly as long a
 // prefix as before.
 func (d *domain) mapAddr(a netip.Addr) netip.Addr {
-	in := a.AsSlice()
-	d.num = append(append(d.num[:0], 0, byte(len(in))), in...)
-	h := d.orig.hash(d.num)
-	if e := d.cache.get(h, d.num); e != nil && len(in) == 4 {
+	if a.Is4() {
+		// A zero byte in front: no run of letters is packed so.
+		in := a.As4()
+		key := cacheWords{uint64(binary.BigEndian.Uint32(in[:])) << 8}
+		h := hashWord(d.orig.seed, key[0])
+		e := d.cache.get(h, &key)
+		if e == nil {
+			var fresh cacheEntry
+			d.mapBits(fresh.word[:4], in[:])
+			e = d.cache.put(h, &key, fresh)
+		}
 		return netip.AddrFrom4([4]byte(e.word[:4]))
 	}
-	key := append(d.low[:0], d.num...)
-	d.low = key
-	out := make([]byte, len(in))
+	in := a.As16()
+	var out [16]byte
+	d.mapBits(out[:], in[:])
+	return netip.AddrFrom16(out)
+}
+
+// mapBits is mapAddr on the bytes of an address; out begins with zeros.
+func (d *domain) mapBits(out, in []byte) {
 	for i := range 8 * len(in) {
 		copy(d.block[:], d.ipPad[:])
 		copy(d.block[:i/8], in)
@@ -211,13 +224,6 @@ func (d *domain) mapAddr(a netip.Addr) netip.Addr {
 	for i := range out {
 		out[i] ^= in[i]
 	}
-	p, _ := netip.AddrFromSlice(out)
-	if len(in) == 4 {
-		var e cacheEntry
-		copy(e.word[:], out)
-		d.cache.put(h, key, e)
-	}
-	return p
 }
 
 // isPlace tells a whole string that is a point or a shape in text form:

@@ -143,18 +143,50 @@ func runEnd(s []byte, i int, class runeClass) int {
 // the run's letter at the same place (a run of more than 13 letters: a pattern
 // made of its whole pattern).
 func (d *domain) letters(dst, run []byte) []byte {
-	low, h, cs := d.fold(run)
-	e := d.cache.get(h, low)
-	if e == nil {
-		var fresh cacheEntry
-		if d.style.keep[string(low)] {
-			fresh.keep = true
-		} else {
-			putWord(&fresh.word, d.prf("", low))
+	var key cacheWords
+	var cs caseShape
+	h, ok := d.foldShort(run, &key, &cs)
+	if !ok {
+		var low []byte
+		if low, cs = d.fold(run); len(low) > cacheKey {
+			return d.putWord(dst, run, d.newWord(low), d.orig.hash(low), &cs)
 		}
-		d.cache.put(h, low, fresh)
-		e = &fresh
+		h = d.orig.hash(low)
+		key, _ = pack(low)
 	}
+	e := d.cache.get(h, &key)
+	if e == nil {
+		low, _ := d.fold(run)
+		e = d.cache.put(h, &key, d.newWord(low))
+	}
+	if e.round != d.orig.round && !e.keep {
+		e.round = d.orig.round
+		if cs.n >= postLetters {
+			d.orig.add(h)
+		}
+	}
+	if e.keep {
+		return append(dst, run...)
+	}
+	start := len(dst)
+	dst = append(dst, e.word[:]...)
+	if cs.upper > 0 {
+		cs.apply(dst[start:])
+	}
+	return dst
+}
+
+func (d *domain) newWord(low []byte) (e cacheEntry) {
+	if d.style.keep[string(low)] {
+		e.keep = true
+	} else {
+		putWord(&e.word, d.prf("", low))
+	}
+	return e
+}
+
+// putWord is the rest of letters for a run too long to be remembered.
+func (d *domain) putWord(dst, run []byte, e cacheEntry, h uint64, cs *caseShape) []byte {
 	if e.keep {
 		return append(dst, run...)
 	}
@@ -167,6 +199,38 @@ func (d *domain) letters(dst, run []byte) []byte {
 	return dst
 }
 
+// foldShort is fold, pack and hash at once, eight letters at a time, for a run
+// of at most cacheKey ASCII letters.
+func (d *domain) foldShort(run []byte, key *cacheWords, cs *caseShape) (h uint64, ok bool) {
+	if len(run) > cacheKey {
+		return 0, false
+	}
+	h = d.orig.seed
+	var upper uint64
+	for i := 0; i < len(run); i += 8 {
+		n := min(8, len(run)-i)
+		w := loadWord(run, i, n)
+		if w&0x8080808080808080 != 0 {
+			return 0, false
+		}
+		low := w | lowerBits&(1<<(8*uint(n))-1)
+		upper |= w ^ low
+		key[i/8] = low
+		h = hashWord(h, low)
+	}
+	cs.n, cs.cased = len(run), len(run)
+	if upper != 0 {
+		for i, c := range run {
+			if c < 'a' {
+				cs.upper++
+				cs.mask |= 1 << uint(i)
+			}
+		}
+		cs.first = run[0] < 'a'
+	}
+	return h, true
+}
+
 // caseShape is the case pattern of a run.
 type caseShape struct {
 	n, cased, upper int
@@ -174,30 +238,9 @@ type caseShape struct {
 	first           bool
 }
 
-// fold gives the run in lower case (good until the next call), its hash and its
-// case pattern.
-func (d *domain) fold(run []byte) (low []byte, h uint64, cs caseShape) {
-	low = append(d.low[:0], run...)
-	h = d.orig.seed
-	for i, c := range low {
-		if c >= utf8.RuneSelf {
-			return d.foldWide(run)
-		}
-		if c < 'a' {
-			c |= 0x20
-			low[i] = c
-			cs.upper++
-			cs.mask |= 1 << (uint(i) & 63)
-		}
-		h = hashByte(h, c)
-	}
-	d.low = low
-	cs.n, cs.cased = len(low), len(low)
-	cs.first = cs.mask&1 != 0 && run[0] < 'a'
-	return low, hashEnd(h), cs
-}
-
-func (d *domain) foldWide(run []byte) (low []byte, h uint64, cs caseShape) {
+// fold gives the run in lower case, good until the next call, and its case
+// pattern.
+func (d *domain) fold(run []byte) (low []byte, cs caseShape) {
 	low = d.low[:0]
 	for len(run) > 0 {
 		r, n := utf8.DecodeRune(run)
@@ -218,11 +261,7 @@ func (d *domain) foldWide(run []byte) (low []byte, h uint64, cs caseShape) {
 		run = run[n:]
 	}
 	d.low = low
-	h = d.orig.seed
-	for _, c := range low {
-		h = hashByte(h, c)
-	}
-	return low, hashEnd(h), cs
+	return low, cs
 }
 
 // apply gives word the case pattern.
@@ -239,7 +278,8 @@ func (cs *caseShape) apply(word []byte) {
 	case cs.n <= wordLen:
 		mask = cs.mask
 	default:
-		mask = hashEnd(cs.mask*hashPrime) >> (64 - wordLen)
+		m := cs.mask * hashPrime
+		mask = (m ^ m>>29) >> (64 - wordLen)
 		if mask <= 1 || mask == all { // the patterns above
 			mask = 2
 		}
