@@ -66,6 +66,10 @@ type Config struct {
 	// MaxBody bounds each body that is copied for capture. Larger ones pass,
 	// and are offered by their size alone. It follows capture.max_body.
 	MaxBody size.Size `yaml:"-"`
+	// BodyMemory bounds the bodies that are held at one time: those read whole,
+	// and copies for capture while they grow. When it is used up, bodies pass in
+	// pieces and without a copy.
+	BodyMemory size.Size `yaml:"body_memory"`
 	// PooledBytes bounds the memory kept for reuse in buffers above 64 KiB.
 	PooledBytes size.Size `yaml:"pooled_bytes"`
 
@@ -114,10 +118,10 @@ func Default() Config {
 		ClientTimeout:  2 * time.Minute,
 		// A line of 64 KiB and 32 KiB of headers beside it.
 		MaxHeader: 96 * size.KiB,
-		// Below this, reading whole is cheaper than passing in pieces, and a
-		// thousand of them at once still fit into a gigabyte.
+		// Below this, reading whole is cheaper than passing in pieces.
 		StreamAbove: size.MiB,
 		MaxBody:     16 * size.MiB,
+		BodyMemory:  512 * size.MiB,
 		PooledBytes: 32 * size.MiB,
 		Drain:       30 * time.Second,
 	}
@@ -189,6 +193,7 @@ func (c *Config) checkNumbers(bad func(string, ...any)) {
 		{"max_request_body", c.MaxRequestBody, 0, size.TiB},
 		{"stream_above", c.StreamAbove, 4 * size.KiB, size.GiB},
 		{"max_body", c.MaxBody, 0, size.GiB},
+		{"body_memory", c.BodyMemory, 0, size.TiB},
 		{"pooled_bytes", c.PooledBytes, 0, size.TiB},
 	} {
 		if s.v < s.min || s.v > s.max {

@@ -48,6 +48,8 @@ type job struct {
 	answerSize int64
 	copyAnswer bool
 
+	reserved int64 // part of Proxy.bodies
+
 	scratch *buffer // heads
 	pending *buffer // of a streamed answer, not yet with the client
 	stage   stage
@@ -73,7 +75,18 @@ func (j *job) release() {
 	p.buffers.put(j.scratch)
 	p.buffers.put(j.body)
 	p.buffers.put(j.answer)
+	p.bodies.Add(-j.reserved)
 	*j = job{}
+}
+
+// reserve asks for n bytes to hold a body in, until the job's end.
+func (j *job) reserve(n int64) bool {
+	if j.p.bodies.Add(n) > int64(j.p.cfg.BodyMemory) {
+		j.p.bodies.Add(-n)
+		return false
+	}
+	j.reserved += n
+	return true
 }
 
 // run takes the request to a node and the answer to the client. Its error, a
@@ -141,7 +154,7 @@ func (j *job) gather(ctx *fasthttp.RequestCtx) error {
 	}
 	j.client.silence = cfg.ClientTimeout
 	switch n := j.req.length; {
-	case n > int64(cfg.StreamAbove):
+	case n > int64(cfg.StreamAbove), n > 0 && !j.reserve(n):
 		j.rest = stream
 		return nil
 	case n >= 0:
@@ -161,6 +174,10 @@ func (j *job) gatherChunks(stream io.Reader) error {
 	for {
 		b := j.body.b
 		if len(b) == cap(b) {
+			if !j.reserve(int64(cap(b))) {
+				j.rest = stream
+				return nil
+			}
 			j.body = j.p.buffers.grow(j.body, 1)
 			b = j.body.b
 		}

@@ -149,6 +149,12 @@ func TestManyClients(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	for p.Stats().InFlight > 0 {
+		<-time.After(time.Millisecond)
+	}
+	if held := p.bodies.Load(); held != 0 {
+		t.Errorf("%d bytes of bodies stay reserved", held)
+	}
 	if n.opened() > 4 {
 		t.Errorf("%d connections to the upstream, 4 are allowed", n.opened())
 	}

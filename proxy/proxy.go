@@ -46,6 +46,8 @@ type Proxy struct {
 	killed   context.Context // ends with Close
 	kill     context.CancelFunc
 
+	bodies atomic.Int64 // bytes of bodies that jobs hold
+
 	inFlight, requests, own, offered, serverErrors atomic.Int64
 }
 

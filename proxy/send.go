@@ -147,7 +147,7 @@ func (j *job) keepBody(b []byte) {
 	if !j.copyBody {
 		return
 	}
-	if j.bodySize > int64(j.p.cfg.MaxBody) {
+	if j.bodySize > int64(j.p.cfg.MaxBody) || !j.reserve(int64(len(b))) {
 		j.copyBody = false
 		j.p.buffers.put(j.body)
 		j.body = nil
@@ -162,7 +162,7 @@ func (j *job) keepAnswer(b []byte) {
 	if !j.copyAnswer {
 		return
 	}
-	if j.answerSize > int64(j.p.cfg.MaxBody) {
+	if j.answerSize > int64(j.p.cfg.MaxBody) || !j.reserve(int64(len(b))) {
 		j.copyAnswer = false
 		j.p.buffers.put(j.answer)
 		j.answer = nil

@@ -11,6 +11,10 @@ import (
 // answer. Offer is called after the answer has been written to the client, by
 // the goroutine that serves the client's next request: it must not wait. The
 // Exchange is the Tap's from then on; its last holder calls Release once.
+//
+// Its Time is when the request's first byte was read; for a request that came
+// together with an earlier one of its connection, when the proxy turned to it.
+// A body that could not be held is nil and has its size all the same.
 type Tap interface {
 	Offer(x *capture.Exchange)
 }
@@ -68,7 +72,7 @@ func (j *job) offer(class string) {
 	x.Method, x.Target = intern(j.method), string(j.target)
 	x.Header = appendHeader(x.Header[:0], string(j.req.block))
 	x.BodySize = max(j.bodySize, j.req.length)
-	if j.rest == nil && j.body != nil && j.bodySize <= int64(j.p.cfg.MaxBody) {
+	if j.rest == nil && j.body != nil && j.copyBody && j.bodySize <= int64(j.p.cfg.MaxBody) {
 		x.body, j.body = j.body, nil
 		x.Body = x.body.b
 	}
