@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -155,7 +156,12 @@ func newCaptureCat(s *streams) *cobra.Command {
 	f.StringVar(new(string), "on-corrupt", "error", "error, or skip to the next whole block")
 	f.Bool("json", true, "records are always JSON")
 	_ = f.MarkHidden("json")
-	c.PreRunE = func(c *cobra.Command, _ []string) error { return onCorrupt(c, &q.skip) }
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if q.limit < 0 {
+			return usage("--limit: want 0 (all) or more")
+		}
+		return onCorrupt(c, &q.skip)
+	}
 	return c
 }
 
@@ -217,11 +223,20 @@ func (q *catCmd) run(s *streams, paths []string) error {
 		return err
 	}
 	defer func() { _ = src.Close() }()
+	out := bufio.NewWriterSize(s.out, 64<<10)
+	if err := errors.Join(q.print(src, out), out.Flush()); err != nil {
+		return err
+	}
+	return warned(s, src)
+}
+
+// print writes the records that were asked for.
+func (q *catCmd) print(src *capture.Source, out io.Writer) error {
 	var line []byte
 	for n := 0; q.limit == 0 || n < q.limit; {
 		r, err := src.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
@@ -231,11 +246,11 @@ func (q *catCmd) run(s *streams, paths []string) error {
 		}
 		n++
 		line = append(capture.AppendRecord(line[:0], r), '\n')
-		if _, err := s.out.Write(line); err != nil {
+		if _, err := out.Write(line); err != nil {
 			return err
 		}
 	}
-	return warned(s, src)
+	return nil
 }
 
 // warned tells of files that are cut, and makes that the exit code.

@@ -27,10 +27,10 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if err := errors.Join(cfg.Capture.Config.Validate(), cfg.Capture.Files.Validate()); err != nil {
 		return &codeError{exitUsage, err}
 	}
-	if err := os.MkdirAll(cfg.Capture.Files.Dir, 0o700); err != nil {
-		return fmt.Errorf("--capture: %w", err)
+	if err := writable(cfg.Capture.Files.Dir); err != nil {
+		return usage("--capture: %w", err)
 	}
-	if err := loadRules(s, &cfg.Sanitize); err != nil {
+	if err := loadRules(s, &cfg.Sanitize, set.presetSaid); err != nil {
 		return err
 	}
 	key, err := loadKey(cfg.Sanitize.Key)
@@ -53,7 +53,7 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if meta.Plaintext {
 		g.log.Warn("preset off: requests are written to the disk as they are, personal data included")
 	}
-	id := sourceIdentity(ctx, cfg.Proxy.Upstreams, cfg.Proxy.UpstreamTLS.Insecure, g.log)
+	id := sourceIdentity(ctx, cfg.Proxy, g.log)
 	if id.UUID != "" {
 		meta.Source = &segment.Source{UUID: id.UUID, Version: id.Version, Flavor: id.Flavor}
 	}
@@ -65,8 +65,22 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	return err
 }
 
-// loadRules replaces the rules of the configuration by those of a file.
-func loadRules(s *streams, c *configs.Sanitize) error {
+// writable makes the directory where it is missing and tries it: a recorder
+// waits for a disk that comes back, but a wrong path should be told at once.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".esshadow-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// loadRules replaces the rules of the configuration by those of a file. A preset
+// that was said by flag or environment stays.
+func loadRules(s *streams, c *configs.Sanitize, presetSaid bool) error {
 	if c.Rules == "" {
 		return nil
 	}
@@ -79,7 +93,7 @@ func loadRules(s *streams, c *configs.Sanitize) error {
 		return &codeError{exitUsage, err}
 	}
 	rules.AcceptPlaintext = c.AcceptPlaintext
-	if def := sanitize.Default().Preset; c.Preset != def {
+	if presetSaid {
 		rules.Preset = c.Preset
 	}
 	c.Config = rules

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -37,11 +38,10 @@ documents can be sanitised to match them.`,
 	}
 	set := newSettings(c, s)
 	off := proxyFlags(c, set)
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := set.load(c); err != nil {
-			return err
-		}
 		set.cfg.Sanitize.AcceptPlaintext = *off
+		set.presetSaid = said(c, s, "preset")
 		return runProxy(c.Context(), s, set)
 	}
 	return c
@@ -184,16 +184,21 @@ func captureSums(s capture.Stats) string {
 // identifyWait bounds the question to the source who it is.
 const identifyWait = 3 * time.Second
 
-// sourceIdentity asks the upstream's first node. Not to know is no obstacle: a
+// sourceIdentity asks the upstream's nodes in turn. Not to know is no obstacle: a
 // secured cluster does not answer the proxy, which has no credentials.
-func sourceIdentity(ctx context.Context, upstreams []string, insecure bool, log *zap.Logger) es.Identity {
+func sourceIdentity(ctx context.Context, cfg proxy.Config, log *zap.Logger) es.Identity {
 	ctx, cancel := context.WithTimeout(ctx, identifyWait)
 	defer cancel()
 	t := replay.DefaultTarget()
-	t.URL, t.Insecure = upstreams[0], insecure
-	id, err := replay.Identify(ctx, t)
-	if err != nil {
-		log.Warn("the source cluster could not be identified: a replay against it will not be recognised")
+	t.Insecure, t.Fingerprint = cfg.UpstreamTLS.Insecure, cfg.UpstreamTLS.Fingerprint
+	if path := cfg.UpstreamTLS.CACert; path != "" {
+		t.CACert, _ = os.ReadFile(path) // proxy.New says what is wrong with it
 	}
-	return id
+	for _, t.URL = range cfg.Upstreams {
+		if id, err := replay.Identify(ctx, t); err == nil {
+			return id
+		}
+	}
+	log.Warn("the source cluster could not be identified: a replay against it will not be recognised")
+	return es.Identity{}
 }

@@ -50,10 +50,11 @@ captured cluster itself is refused as a target.`,
 	}
 	r := &replayCmd{s: s, set: newSettings(c, s)}
 	r.flags(c)
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		r.secretsFromEnv()
+		return r.set.load(c)
+	}
 	c.RunE = func(c *cobra.Command, paths []string) error {
-		if err := r.set.load(c); err != nil {
-			return err
-		}
 		if err := r.complete(); err != nil {
 			return err
 		}
@@ -87,12 +88,23 @@ func (r *replayCmd) flags(c *cobra.Command) {
 	f.BoolVar(&cfg.DryRun, "dry-run", false, "show what would be sent, and send nothing")
 	f.StringVar(&cfg.Key, "key", "", "the capture's key `file`, for a target that holds the original ids")
 	f.StringVar(&t.User, "user", "", "user `name` at the target")
-	f.StringVar(&t.PasswordFile, "password-file", "", "`file` with the user's password")
-	f.StringVar(&t.APIKeyFile, "api-key-file", "", "`file` with an API key, base64 of id:key")
+	f.StringVar(&t.PasswordFile, "password-file", "", "`file` with the user's password, - for standard input; or set ESSHADOW_REPLAY_PASSWORD")
+	f.StringVar(&t.APIKeyFile, "api-key-file", "", "`file` with an API key, base64 of id:key, - for standard input; or set ESSHADOW_REPLAY_API_KEY")
 	f.StringVar(&t.CACertFile, "ca-cert", "", "PEM `file` of the authorities that the target's certificate comes from")
 	f.StringVar(&t.Fingerprint, "fingerprint", "", "SHA-256 of a certificate of the target's chain, in `hex`")
 	f.BoolVar(&t.Insecure, "insecure", false, "do not check the target's certificate")
 	logFlags(f, &r.set.cfg.Log)
+}
+
+// secretsFromEnv takes what no flag may hold. Files win over it.
+func (r *replayCmd) secretsFromEnv() {
+	t := &r.set.cfg.Replay.Target
+	if v, ok := r.s.env("ESSHADOW_REPLAY_PASSWORD"); ok {
+		t.Password = replay.Secret(v)
+	}
+	if v, ok := r.s.env("ESSHADOW_REPLAY_API_KEY"); ok {
+		t.APIKey = replay.Secret(v)
+	}
 }
 
 // complete reads the files that settings name and checks the whole.
@@ -114,7 +126,7 @@ func (r *replayCmd) complete() error {
 		if path == "" {
 			return
 		}
-		text, err := os.ReadFile(path)
+		text, err := readInput(path, r.s.in)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", flag, err))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,7 @@ differently. It changes nothing, and can be drawn again with other tolerances.`,
 		Example: `  esshadow report esshadow-run-20260102T030405Z
   esshadow report --format json -o report.json RUN`,
 		Args: someArgs("run directory"),
-		RunE: func(c *cobra.Command, runs []string) error {
-			if err := applyEnv(c, s); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, runs []string) error {
 			draw, err := drawer(format)
 			if err != nil {
 				return err
@@ -67,9 +65,9 @@ func writeOutput(s *streams, path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("output: %w (nothing existing is overwritten)", err)
 	}
-	if err := write(f); err != nil {
-		_ = f.Close()
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		_ = os.Remove(path) // half a report is worse than none
 		return err
 	}
-	return f.Close()
+	return nil
 }

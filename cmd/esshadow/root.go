@@ -38,7 +38,15 @@ worse; 4 a gate cannot say; 5 the target or the upstream was refused
 		SilenceErrors: true,
 		Args:          noArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version:       readBuild().Version,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if c.Flag("config") != nil {
+				return nil // layers its file below the environment itself
+			}
+			return applyEnv(c, s)
+		},
 	}
+	root.SetVersionTemplate("esshadow {{.Version}}\n")
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)

@@ -22,9 +22,6 @@ forgetful are there to see what a replay's report says about such a target.`,
   esshadow sandbox --slow match:title=30ms --drop-every 50`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := applyEnv(c, s); err != nil {
-				return err
-			}
 			for _, text := range slow {
 				shape, err := sandbox.ParseSlowShape(text)
 				if err != nil {

@@ -21,6 +21,10 @@ type settings struct {
 	file string
 	s    *streams
 
+	// presetSaid: the preset was given by flag or environment, which win over
+	// rules files.
+	presetSaid bool
+
 	// listening is told the proxy's address; it may be nil.
 	listening func(net.Addr)
 }
@@ -98,7 +102,7 @@ func (set *settings) loadFile(c *cobra.Command) error {
 func loadEnv(c *cobra.Command, s *streams) error {
 	var errs []error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if v, ok := s.env(envName(c, f.Name)); ok && f.Name != "config" && f.Name != "help" {
+		if v, ok := s.env(envName(c, f.Name)); ok && !special(f.Name) {
 			if err := setFlag(f, splitList(f, v)); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", envName(c, f.Name), err))
 			}
@@ -108,6 +112,15 @@ func loadEnv(c *cobra.Command, s *streams) error {
 		return &codeError{exitUsage, errors.Join(errs...)}
 	}
 	return nil
+}
+
+// special are the flags that say what to do, not how; config is read before.
+func special(flag string) bool { return flag == "config" || flag == "help" || flag == "version" }
+
+// said tells whether a flag, or its environment variable, was given.
+func said(c *cobra.Command, s *streams, flag string) bool {
+	_, env := s.env(envName(c, flag))
+	return env || c.Flags().Changed(flag)
 }
 
 // envName is ESSHADOW_<COMMAND>_<FLAG>.
