@@ -22,53 +22,30 @@ func (r *rewriter) lucene(k es.Token, s []byte) reason {
 // boosts and distances stay, field names go the way of field names, words,
 // phrases and the insides of regular expressions become pseudonyms.
 func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
+	if hasUnicodeEscape(s) {
+		return dst, dropUnparsableQuery
+	}
 	w.path2, w.group = w.path2[:0], 0
 	depth := 0
 	for i := 0; i < len(s); {
+		n := 1
 		switch c := s[i]; {
 		case c == '(':
 			if depth++; w.group == 0 && len(w.path2) > 0 {
 				w.group = depth // field:( … )
 			}
 			dst = append(dst, c)
-			i++
 		case c == ')':
 			if depth == w.group {
 				w.path2, w.group = w.path2[:0], 0
 			}
 			depth--
 			dst = append(dst, c)
-			i++
-		case c == '"':
-			n := quotedLen(s[i:], '"')
-			if n == 0 {
+		case c == '"' || c == '/' || c == '[' || c == '{':
+			if dst, n = w.luceneGroup(dst, s[i:]); n == 0 {
 				return dst, dropUnparsableQuery
 			}
-			dst = w.luceneWord(dst, s[i:i+n])
-			i += n
-		case c == '/':
-			n := quotedLen(s[i:], '/')
-			if n == 0 {
-				return dst, dropUnparsableQuery
-			}
-			out, whole, ok := w.regexpText(append(dst, '/'), s[i+1:i+n-1])
-			if !ok {
-				return dst, dropUnparsableQuery
-			}
-			if !whole {
-				w.note(broken, "regexp")
-			}
-			dst = append(out, '/')
-			i += n
-		case c == '[' || c == '{':
-			n := rangeLen(s[i:])
-			if n == 0 {
-				return dst, dropUnparsableQuery
-			}
-			dst = w.luceneRange(dst, s[i:i+n])
-			i += n
 		case c == '^' || c == '~':
-			n := 1
 			for i+n < len(s) && (digitsAt(s, i+n, 1) || s[i+n] == '.') {
 				n++
 			}
@@ -79,31 +56,59 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 				w.note(broken, "fuzzy")
 			}
 			dst = append(dst, s[i:i+n]...)
-			i += n
 		case isLuceneSpace(c) || isLuceneOperator(c):
 			dst = append(dst, c)
-			i++
 		default:
-			n := luceneWordLen(s[i:])
-			word := s[i : i+n]
-			if hasUnicodeEscape(word) {
-				return dst, dropUnparsableQuery
-			}
-			if i+n < len(s) && s[i+n] == ':' {
+			n = luceneWordLen(s[i:])
+			switch word := s[i : i+n]; {
+			case i+n < len(s) && s[i+n] == ':':
 				dst = append(w.luceneField(dst, word), ':')
-				i += n + 1
-				continue
-			}
-			switch string(word) {
-			case "AND", "OR", "NOT", "TO":
+				n++
+			case isLuceneKeyword(word):
 				dst = append(dst, word...)
 			default:
 				dst = w.luceneTerm(dst, word)
 			}
-			i += n
 		}
+		i += n
 	}
 	return dst, kept
+}
+
+func isLuceneKeyword(word []byte) bool {
+	switch string(word) {
+	case "AND", "OR", "NOT", "TO":
+		return true
+	}
+	return false
+}
+
+// luceneGroup appends the phrase, regular expression or range that s begins
+// with; n is its length, 0 where it does not end or cannot be read.
+func (w *Worker) luceneGroup(dst, s []byte) (out []byte, n int) {
+	switch s[0] {
+	case '"':
+		if n = quotedLen(s, '"'); n > 0 {
+			dst = w.luceneWord(dst, s[:n])
+		}
+	case '/':
+		if n = quotedLen(s, '/'); n > 0 {
+			text, whole, ok := w.regexpText(append(dst, '/'), s[1:n-1])
+			if !ok {
+				return dst, 0
+			}
+			if !whole {
+				w.note(broken, "regexp")
+			}
+			w.endTerm()
+			dst = append(text, '/')
+		}
+	default:
+		if n = rangeLen(s); n > 0 {
+			dst = w.luceneRange(dst, s[:n])
+		}
+	}
+	return dst, n
 }
 
 // quotedLen is the length of what begins and ends with q, 0 if it does not end.

@@ -96,19 +96,9 @@ func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) {
 			if n == 0 {
 				return dst, dropScript
 			}
-			text := s[i+1 : i+n-1]
-			dst = append(dst, c)
-			switch {
-			case namesField(s[:i]) && looksLikeSchema(text, ""):
-				w.post.keep(text)
-				dst = append(dst, text...)
-			case !hasRun(text):
-				dst = append(dst, text...)
-			case !literals:
-				return dst, dropScript
-			default:
-				w.note(broken, "script")
-				dst = w.text.text(dst, text)
+			var why reason
+			if dst, why = w.scriptLiteral(append(dst, c), s[i+1:i+n-1], s[:i]); why != kept {
+				return dst, why
 			}
 			dst = append(dst, c)
 			i += n
@@ -146,6 +136,22 @@ func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) {
 		}
 	}
 	return dst, kept
+}
+
+// scriptLiteral appends the form of a string of a script; code is what stands
+// before it.
+func (w *Worker) scriptLiteral(dst, text, code []byte) ([]byte, reason) {
+	switch {
+	case namesField(code) && looksLikeSchema(text, ""):
+		w.post.keep(text)
+	case !hasRun(text):
+	case w.p.cfg.Scripts != "literals":
+		return dst, dropScript
+	default:
+		w.note(broken, "script")
+		return w.text.text(dst, text), kept
+	}
+	return append(dst, text...), kept
 }
 
 // endsOperand tells code after which "/" divides.
