@@ -171,6 +171,8 @@ func TestFieldRules(t *testing.T) {
 		{`{"query":{"term":{"status.keyword":{"value":"active"}}}}`, "exact"},
 		{`{"aggs":{"a":{"terms":{"missing":"active","field":"status"}}}}`, "exact"},
 		{`{"query":{"query_string":{"query":"status:active"}}}`, "exact"},
+		{`{"query":{"query_string":{"query":"status:(active OR blocked)"}}}`, "exact"},
+		{`{"aggs":{"a":{"terms":{"missing":"active","include":["active"],"field":"status"},"aggs":{"b":{"max":{"field":"x"}}}}},"size":0}`, "exact"},
 	} {
 		var rec capture.Record
 		if drop := w.Sanitize(&rec, exchange("POST", "/i/_search", c.in)); drop != "" || string(rec.Body) != c.in || rec.Fidelity != c.fid {

@@ -198,9 +198,24 @@ func (r *rewriter) option(k es.Token, s []byte, p prim) reason {
 		r.note(broken, "fuzzy")
 	case p == pMatchType && (string(s) == "phrase_prefix" || string(s) == "bool_prefix"):
 		r.note(broken, "prefix")
+	case isTimeZone(s):
+		r.post.keep(s) // a city of the zone may be searched for as well
 	}
 	r.keepText(k, s)
 	return kept
+}
+
+// isTimeZone tells Europe/Berlin and the like.
+func isTimeZone(s []byte) bool {
+	area, _, ok := bytes.Cut(s, []byte{'/'})
+	if !ok {
+		return false
+	}
+	switch string(area) {
+	case "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific", "Etc":
+		return len(s) <= 40 && looksLikeSchema(s, "/+")
+	}
+	return false
 }
 
 // optionLike tells what option values are made of: names, numbers with units,

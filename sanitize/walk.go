@@ -269,34 +269,23 @@ func (r *rewriter) peekField() reason {
 	if len(r.p.rules) == 0 {
 		return kept
 	}
+	// The reader looks ahead and is put back: what it has open below this object
+	// it leaves as it is.
 	saved := r.t
 	defer func() { r.t = saved }()
-	// A second reader goes on behind the brace: it sees the members alone.
-	var t es.Tokens
-	t.MaxDepth = r.p.cfg.MaxDepth
-	t.Reset(append([]byte{'{'}, r.in[r.t.Offset():]...))
-	if _, err := t.Next(); err != nil {
-		return kept
-	}
 	for {
-		k, err := t.Next()
+		k, err := r.t.Next()
 		if err != nil || k.Kind != es.Key {
 			return kept // the walk itself reports what is wrong
 		}
-		isField := string(t.Raw(k)) == `"field"`
-		v, err := t.Next()
+		isField := string(r.t.Raw(k)) == `"field"`
+		start, end, err := r.t.Skip()
 		if err != nil {
 			return kept
 		}
-		if isField && v.Kind == es.String {
-			raw := t.Raw(v)
+		if raw := r.in[start:end]; isField && len(raw) > 1 && raw[0] == '"' {
 			r.path = append(r.path, raw[1:len(raw)-1]...)
 			return kept
-		}
-		if v.Kind == es.ObjectStart || v.Kind == es.ArrayStart {
-			if _, err := t.SkipOpen(); err != nil {
-				return kept
-			}
 		}
 	}
 }

@@ -267,6 +267,7 @@ func TestPostcheck(t *testing.T) {
 		{"a word of the API", "/i/_search", `{"query":{"match":{"t":"query string filter"}}}`, kept},
 		{"a field's name", "/i/_search", `{"query":{"match":{"firstname":"firstname"}}}`, kept},
 		{"a short word", "/i/_search", `{"query":{"match":{"t":{"query":"hous","analyzer":"hous"}}}}`, kept},
+		{"a city of the time zone", "/i/_search", `{"query":{"bool":{"must":{"match":{"t":"Berlin"}},"filter":{"range":{"d":{"gte":"2024-05-01","time_zone":"Europe/Berlin"}}}}}}`, kept},
 		{"an index that is kept", "/whitehouse/_search", `{"query":{"match":{"t":"whitehouse"}}}`, kept},
 	} {
 		var rec capture.Record
