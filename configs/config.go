@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
@@ -20,6 +21,9 @@ type Config struct {
 	Capture  Capture      `yaml:"capture"`
 	Sanitize Sanitize     `yaml:"sanitize"`
 	Replay   Replay       `yaml:"replay"`
+	Report   Report       `yaml:"report"`
+	Sandbox  Sandbox      `yaml:"sandbox"`
+	Demo     Demo         `yaml:"demo"`
 	Log      Log          `yaml:"log"`
 }
 
@@ -42,6 +46,35 @@ type Replay struct {
 	replay.Config `yaml:",inline"`
 	Target        Target `yaml:"target"`
 	Key           string `yaml:"key"` // the capture's key file, for targets with the original ids
+
+	Out      string        `yaml:"out"`      // run directory; empty: named by the time
+	From     string        `yaml:"from"`     // RFC 3339, or relative to the capture as +5m, -1h
+	To       string        `yaml:"to"`       // likewise
+	Duration time.Duration `yaml:"duration"` // of captured time; 0: all
+	DryRun   bool          `yaml:"dry_run"`
+}
+
+// Report is how a report is drawn.
+type Report struct {
+	Format string `yaml:"format"` // text, json
+	Output string `yaml:"output"` // a new file; "-": standard output
+}
+
+// Sandbox is the embedded engine and its faults.
+type Sandbox struct {
+	Listen      string        `yaml:"listen"`
+	Latency     time.Duration `yaml:"latency"` // of every answer
+	Slow        []string      `yaml:"slow"`    // kind:field=delay
+	DropEvery   int           `yaml:"drop_every"`
+	RejectEvery int           `yaml:"reject_every"`
+	MaxDocs     int           `yaml:"max_docs"`
+}
+
+// Demo is the demonstration.
+type Demo struct {
+	Dir    string        `yaml:"dir"`    // kept; empty: a temporary one
+	Length time.Duration `yaml:"length"` // of the load
+	Rate   int           `yaml:"rate"`   // searches per second
 }
 
 // Target is where requests are replayed to. Secrets are named by file.
@@ -65,6 +98,9 @@ func Default() Config {
 		Capture:  Capture{Config: capture.Default(), Files: segment.DefaultConfig()},
 		Sanitize: Sanitize{Config: sanitize.Default()},
 		Replay:   Replay{Config: replay.Default(), Target: Target{TargetConfig: replay.DefaultTarget()}},
+		Report:   Report{Format: "text", Output: "-"},
+		Sandbox:  Sandbox{Listen: "127.0.0.1:9200", MaxDocs: 1_000_000},
+		Demo:     Demo{Length: 10 * time.Second, Rate: 200},
 		Log:      Log{Level: "info", Format: "console"},
 	}
 }
@@ -116,6 +152,10 @@ func (c *Config) validate() error {
 		under("sanitize", c.Sanitize.Config.Validate()),
 		under("replay", c.Replay.Config.Validate()),
 		under("replay.target", t.Validate()),
+		under("replay", c.Replay.window()),
+		under("report", c.Report.Validate()),
+		under("sandbox", c.Sandbox.Validate()),
+		under("demo", c.Demo.Validate()),
 		c.Log.Validate(),
 	)
 }
@@ -137,6 +177,57 @@ type mistake struct {
 
 func (m *mistake) Error() string { return m.text }
 func (m *mistake) Unwrap() error { return m.err }
+
+// window checks what can be checked without a capture.
+func (r Replay) window() error {
+	var errs []error
+	for _, x := range []struct{ key, text string }{{"from", r.From}, {"to", r.To}} {
+		if x.text == "" {
+			continue
+		}
+		if _, err := replay.ParseMoment(x.text); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", x.key, err))
+		}
+	}
+	if r.Duration < 0 {
+		errs = append(errs, errors.New("duration: want 0 (all) or more"))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate names every mistake at once.
+func (r Report) Validate() error {
+	if formats := []string{"text", "json"}; !slices.Contains(formats, r.Format) {
+		return fmt.Errorf("format: %q is none of %s", r.Format, strings.Join(formats, ", "))
+	}
+	return nil
+}
+
+// Validate names every mistake at once. Whoever makes the engine reads Slow.
+func (s Sandbox) Validate() error {
+	var errs []error
+	for _, x := range []struct {
+		key   string
+		value int
+	}{{"latency", int(s.Latency)}, {"drop_every", s.DropEvery}, {"reject_every", s.RejectEvery}, {"max_docs", s.MaxDocs}} {
+		if x.value < 0 {
+			errs = append(errs, fmt.Errorf("%s: want 0 or more", x.key))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Validate names every mistake at once.
+func (d Demo) Validate() error {
+	var errs []error
+	if d.Length <= 0 {
+		errs = append(errs, errors.New("length: want more than 0"))
+	}
+	if d.Rate <= 0 {
+		errs = append(errs, errors.New("rate: want more than 0"))
+	}
+	return errors.Join(errs...)
+}
 
 // Validate names every mistake at once.
 func (l Log) Validate() error {

@@ -34,14 +34,20 @@ target that is slow for one query shape and lacks some documents, to show how th
 report names both. Nothing else is needed, and nothing leaves the machine.`,
 		Example: "  esshadow demo\n  esshadow demo --dir /tmp/demo",
 		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			d.s = s
-			return d.run(c.Context())
-		},
 	}
-	c.Flags().StringVar(&d.dir, "dir", "", "keep capture and runs in this new `directory`; absent: a temporary one, removed at the end")
-	c.Flags().DurationVar(&d.length, "length", 10*time.Second, "how long the load lasts")
-	c.Flags().IntVar(&d.rate, "rate", 200, "searches per second")
+	set := newSettings(c, s)
+	cfg := &set.cfg.Demo
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := cfg.Validate(); err != nil {
+			return usage("--%w", err)
+		}
+		d.s, d.dir, d.length, d.rate = s, cfg.Dir, cfg.Length, cfg.Rate
+		return d.run(c.Context())
+	}
+	c.Flags().StringVar(&cfg.Dir, "dir", cfg.Dir, "keep capture and runs in this new `directory`; absent: a temporary one, removed at the end")
+	c.Flags().DurationVar(&cfg.Length, "length", cfg.Length, "how long the load lasts")
+	c.Flags().IntVar(&cfg.Rate, "rate", cfg.Rate, "searches per second")
 	return c
 }
 
@@ -143,9 +149,9 @@ func (d *demo) newKey() (string, error) {
 
 // replay is one replay of the capture; change sets what is special about it.
 func (d *demo) replay(ctx context.Context, name, target string, change func(*replayCmd)) (*report.Report, error) {
-	r := &replayCmd{s: d.s, set: &settings{cfg: configs.Default(), s: d.s}, out: d.path(name)}
+	r := &replayCmd{s: d.s, set: &settings{cfg: configs.Default(), s: d.s}}
 	cfg := &r.set.cfg.Replay
-	cfg.Target.URL, cfg.Writes, cfg.SameIndex = target, true, true
+	cfg.Target.URL, cfg.Writes, cfg.SameIndex, cfg.Out = target, true, true, d.path(name)
 	r.set.cfg.Log.Level = "warn"
 	change(r)
 	if err := r.complete(); err != nil {
@@ -157,7 +163,7 @@ func (d *demo) replay(ctx context.Context, name, target string, change func(*rep
 // seedTarget loads a target from the captured bulks.
 func (d *demo) seedTarget(ctx context.Context, name, target string) error {
 	rep, err := d.replay(ctx, name, target, func(r *replayCmd) {
-		r.to = d.seeded.UTC().Format(time.RFC3339Nano)
+		r.set.cfg.Replay.To = d.seeded.UTC().Format(time.RFC3339Nano)
 		r.set.cfg.Replay.Speed = replay.Max
 		r.set.cfg.Replay.InFlight = 1
 	})
@@ -171,7 +177,7 @@ func (d *demo) seedTarget(ctx context.Context, name, target string) error {
 // searches replays what came after the loading.
 func (d *demo) searches(ctx context.Context, name, target string, speed replay.Speed) (*report.Report, error) {
 	return d.replay(ctx, name, target, func(r *replayCmd) {
-		r.from = d.seeded.UTC().Format(time.RFC3339Nano)
+		r.set.cfg.Replay.From = d.seeded.UTC().Format(time.RFC3339Nano)
 		r.set.cfg.Replay.Speed = speed
 	})
 }

@@ -129,6 +129,7 @@ func TestEveryFlagFromTheEnvironment(t *testing.T) {
 func noKey() map[string]string {
 	return map[string]string{
 		"proxy config": "names the file", "replay config": "names the file", "report config": "names the file",
+		"sandbox config": "names the file", "demo config": "names the file",
 		"proxy i-accept-plaintext-on-disk": "has to be said where the program is started",
 	}
 }
@@ -153,6 +154,10 @@ func keys() map[string]string {
 		"replay user": "replay.target.user", "replay password-file": "replay.target.password_file", "replay api-key-file": "replay.target.api_key_file",
 		"replay ca-cert": "replay.target.ca_cert", "replay fingerprint": "replay.target.fingerprint", "replay insecure": "replay.target.insecure",
 		"replay log-level": "log.level", "replay log-format": "log.format",
+		"report format": "report.format", "report output": "report.output",
+		"sandbox listen": "sandbox.listen", "sandbox latency": "sandbox.latency", "sandbox slow": "sandbox.slow", "sandbox drop-every": "sandbox.drop_every",
+		"sandbox reject-every": "sandbox.reject_every", "sandbox max-docs": "sandbox.max_docs",
+		"demo dir": "demo.dir", "demo length": "demo.length", "demo rate": "demo.rate",
 	}
 }
 
@@ -316,6 +321,7 @@ func TestWrongUsage(t *testing.T) {
 		{"sandbox --slow soon", "--slow"},
 		{"demo x", "x"},
 		{"demo --rate 0", "--rate"},
+		{"sandbox --max-docs -1", "max_docs"},
 		{"demo --length 0s", "--length"},
 		{"version x", "x"},
 	} {

@@ -23,11 +23,9 @@ var _ replay.Source = (*capture.Source)(nil)
 
 // replayCmd is what the flags of replay that are no settings say.
 type replayCmd struct {
-	s        *streams
-	set      *settings
-	out      string
-	from, to string
-	rules    []string
+	s     *streams
+	set   *settings
+	rules []string
 }
 
 func newReplayCmd(s *streams) *cobra.Command {
@@ -63,7 +61,8 @@ captured cluster itself is refused as a target.`,
 			if textErr := rep.Text(s.out); err == nil && textErr != nil {
 				err = textErr
 			}
-			s.note("esshadow replay: outcomes are in %s; 'esshadow report %s' draws this report again", r.out, r.out)
+			dir := r.set.cfg.Replay.Out
+			s.note("esshadow replay: outcomes are in %s; 'esshadow report %s' draws this report again", dir, dir)
 		}
 		return err
 	}
@@ -75,13 +74,13 @@ func (r *replayCmd) flags(c *cobra.Command) {
 	t := &cfg.Target
 	f.StringVar(&t.URL, "target", "", "`URL` of the cluster to send to")
 	f.Var(&cfg.Speed, "speed", "`factor` of the original speed, or max")
-	f.StringVar(&r.out, "out", "", "run `directory` (default esshadow-run-<UTC time>)")
+	f.StringVar(&cfg.Out, "out", "", "run `directory` (default esshadow-run-<UTC time>)")
 	f.BoolVar(&cfg.Writes, "writes", false, "send writes too; needs --index-map or --same-index")
 	f.StringArrayVar(&r.rules, "index-map", nil, "send requests for index FROM to index TO: `FROM=TO`, globs allowed; repeatable")
 	f.BoolVar(&cfg.SameIndex, "same-index", false, "writes go to indices of the captured names")
-	f.StringVar(&r.from, "from", "", "begin at this `time`: RFC 3339, +5m after the first record, -1h before the last")
-	f.StringVar(&r.to, "to", "", "end at this `time`, likewise")
-	f.DurationVar(&cfg.Window.Duration, "duration", 0, "end after this much captured time")
+	f.StringVar(&cfg.From, "from", "", "begin at this `time`: RFC 3339, +5m after the first record, -1h before the last")
+	f.StringVar(&cfg.To, "to", "", "end at this `time`, likewise")
+	f.DurationVar(&cfg.Duration, "duration", 0, "end after this much captured time")
 	f.IntVar(&cfg.InFlight, "in-flight", cfg.InFlight, "requests due and not done; what exceeds it is shed and counted; 0: no bound")
 	f.IntVar(&t.Connections, "connections", 0, "connections to the target; 0: as many as requests in flight")
 	f.DurationVar(&t.Timeout, "timeout", t.Timeout, "from sending a request to the last byte of its answer")
@@ -110,6 +109,7 @@ func (r *replayCmd) secretsFromEnv() {
 // complete reads the files that settings name and checks the whole.
 func (r *replayCmd) complete() error {
 	cfg := &r.set.cfg.Replay
+	cfg.Window.Duration, cfg.Config.DryRun = cfg.Duration, cfg.DryRun
 	if len(r.rules) > 0 {
 		cfg.IndexMap = nil
 	}
@@ -150,11 +150,12 @@ func (r *replayCmd) complete() error {
 
 // window turns --from and --to into times of the capture.
 func (r *replayCmd) window(info capture.Info) error {
-	w := &r.set.cfg.Replay.Window
+	cfg := &r.set.cfg.Replay
+	w := &cfg.Window
 	for _, x := range []struct {
 		flag, text string
 		to         *int64
-	}{{"--from", r.from, &w.From}, {"--to", r.to, &w.To}} {
+	}{{"--from", cfg.From, &w.From}, {"--to", cfg.To, &w.To}} {
 		if x.text == "" {
 			continue
 		}
@@ -217,10 +218,10 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 	run := replay.NewRun(time.Now(), readBuild().Version, paths, cfg.Config, cfg.Target.TargetConfig)
 	run.Target, run.Source = target, sourceOf(src.Info())
 	run.Preset, run.KeyID = presetOf(src.Info()), keyOf(src.Info())
-	if r.out == "" {
-		r.out = "esshadow-run-" + run.Started.Format("20060102T150405Z")
+	if cfg.Out == "" {
+		cfg.Out = "esshadow-run-" + run.Started.Format("20060102T150405Z")
 	}
-	lines, err := replay.CreateRunDir(r.out, run)
+	lines, err := replay.CreateRunDir(cfg.Out, run)
 	if err != nil {
 		return nil, err
 	}
@@ -241,10 +242,11 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 
 // finish writes run.json and draws the report.
 func (r *replayCmd) finish(run replay.Run, runErr error, interrupted bool) (*report.Report, error) {
-	if err := replay.WriteRun(r.out, run); err != nil {
+	dir := r.set.cfg.Replay.Out
+	if err := replay.WriteRun(dir, run); err != nil {
 		return nil, errors.Join(runErr, err)
 	}
-	rep, err := report.Load(r.out, report.Options{Tolerances: diff.DefaultTolerances()})
+	rep, err := report.Load(dir, report.Options{Tolerances: diff.DefaultTolerances()})
 	if err = errors.Join(runErr, err); err == nil && interrupted {
 		err = &codeError{code: exitInterrupted}
 	}

@@ -12,7 +12,6 @@ import (
 )
 
 func newReportCmd(s *streams) *cobra.Command {
-	var format, output string
 	c := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Judge the outcomes of a replay and draw the report",
@@ -22,38 +21,40 @@ differently. It changes nothing, and can be drawn again with other tolerances.`,
 		Example: `  esshadow report esshadow-run-20260102T030405Z
   esshadow report --format json -o report.json RUN`,
 		Args: someArgs("run directory"),
-		RunE: func(_ *cobra.Command, runs []string) error {
-			draw, err := drawer(format)
-			if err != nil {
-				return err
-			}
-			return writeOutput(s, output, func(w io.Writer) error {
-				for _, dir := range runs {
-					r, err := report.Load(dir, report.Options{Tolerances: diff.DefaultTolerances()})
-					if err != nil {
-						return err
-					}
-					if err := draw(r, w); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "text or json")
-	c.Flags().StringVarP(&output, "output", "o", "-", "write to a new `file` instead of standard output")
+	set := newSettings(c, s)
+	cfg := &set.cfg.Report
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
+	c.RunE = func(_ *cobra.Command, runs []string) error {
+		if err := cfg.Validate(); err != nil {
+			return usage("--%w", err)
+		}
+		return writeOutput(s, cfg.Output, func(w io.Writer) error { return drawAll(runs, drawer(cfg.Format), w) })
+	}
+	c.Flags().StringVar(&cfg.Format, "format", cfg.Format, "text or json")
+	c.Flags().StringVarP(&cfg.Output, "output", "o", cfg.Output, "write to a new `file` instead of standard output")
 	return c
 }
 
-func drawer(format string) (func(*report.Report, io.Writer) error, error) {
-	switch format {
-	case "text":
-		return (*report.Report).Text, nil
-	case "json":
-		return (*report.Report).JSON, nil
+// drawer draws in a format that is valid.
+func drawer(format string) func(*report.Report, io.Writer) error {
+	if format == "json" {
+		return (*report.Report).JSON
 	}
-	return nil, usage("--format: %q is none of text, json", format)
+	return (*report.Report).Text
+}
+
+func drawAll(runs []string, draw func(*report.Report, io.Writer) error, w io.Writer) error {
+	for _, dir := range runs {
+		r, err := report.Load(dir, report.Options{Tolerances: diff.DefaultTolerances()})
+		if err != nil {
+			return err
+		}
+		if err := draw(r, w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeOutput writes to standard output, or to a file that did not exist.
