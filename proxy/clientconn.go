@@ -34,6 +34,7 @@ type clientConn struct {
 	want, have time.Time     // read deadline asked for, and set
 	silence    time.Duration // bounds each read of a body instead, 0: outside
 
+	out       pair
 	timeout   time.Duration // longest silence while an answer is written
 	started   atomic.Bool   // a byte has come
 	off       atomic.Bool   // cut
@@ -53,6 +54,9 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		}
 		c.have = want
 	}
+	if c.silence == 0 && len(p) > headRead {
+		p = p[:headRead]
+	}
 	n, err := c.Conn.Read(p)
 	if n > 0 && c.fresh {
 		c.fresh = false
@@ -61,6 +65,11 @@ func (c *clientConn) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// headRead bounds what is read at a time while a head is awaited: the server's
+// buffer is made for the longest head, and what comes of a body with the head
+// would fill it only to be copied out again.
+const headRead = 8 << 10
 
 // SetReadDeadline takes effect at the next Read: the server sets several a
 // request, most of which no Read ever meets.
@@ -84,13 +93,17 @@ func (c *clientConn) Write(p []byte) (int, error) {
 }
 
 // send writes p, and waits as long as the client takes some of it now and then.
-func (c *clientConn) send(p []byte) (int, error) {
-	done := 0
+func (c *clientConn) send(p []byte) (int, error) { return c.sendBoth(p, nil) }
+
+// sendBoth writes head and body, in one system call where that can be.
+func (c *clientConn) sendBoth(head, body []byte) (done int, err error) {
+	c.out.set(head, body)
+	defer c.out.clear()
 	for {
 		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
 			return done, err
 		}
-		n, err := c.Conn.Write(p[done:])
+		n, err := c.out.writeTo(c.Conn)
 		done += n
 		if err == nil || c.tls || n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return done, err

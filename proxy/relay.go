@@ -200,13 +200,8 @@ func (j *job) sendWhole(body []byte) error {
 		body = nil
 	}
 	j.stage = stageAnswer
-	if _, err := j.client.send(out.b); err != nil {
+	if _, err := j.client.sendBoth(out.b, body); err != nil {
 		return errGone
-	}
-	if len(body) > 0 {
-		if _, err := j.client.send(body); err != nil {
-			return errGone
-		}
 	}
 	return nil
 }

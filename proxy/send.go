@@ -43,10 +43,7 @@ func (j *job) sendRequest(n *upstream, conn *upConn) error {
 		_, err := conn.Write(s)
 		return err
 	}
-	if _, err := conn.Write(s); err != nil {
-		return err
-	}
-	if _, err := conn.Write(body); err != nil || tail == "" {
+	if _, err := conn.writeBoth(s, body); err != nil || tail == "" {
 		return err
 	}
 	_, err := io.WriteString(conn, tail)

@@ -21,6 +21,7 @@ type upConn struct {
 	peer    socket
 	tls     bool
 	timeout time.Duration // longest silence, 0: any
+	out     pair
 
 	used   bool        // has carried a request before
 	sent   int64       // bytes of this request that went to the kernel
@@ -67,8 +68,12 @@ func (u *upConn) Read(p []byte) (int, error) {
 
 // Write waits while the node takes bytes, however slowly. It stops with
 // errEarly when the node answers instead.
-func (u *upConn) Write(p []byte) (int, error) {
-	done := 0
+func (u *upConn) Write(p []byte) (int, error) { return u.writeBoth(p, nil) }
+
+// writeBoth is Write for head and body, in one system call where that can be.
+func (u *upConn) writeBoth(head, body []byte) (done int, err error) {
+	u.out.set(head, body)
+	defer u.out.clear()
 	for waited := time.Duration(0); ; {
 		step := u.step(waited)
 		if u.tls {
@@ -78,7 +83,7 @@ func (u *upConn) Write(p []byte) (int, error) {
 		if err := u.Conn.SetWriteDeadline(deadline(step)); err != nil {
 			return done, err
 		}
-		n, err := u.Conn.Write(p[done:])
+		n, err := u.out.writeTo(u.Conn)
 		done += n
 		u.sent += int64(n)
 		if err == nil || u.tls || !errors.Is(err, os.ErrDeadlineExceeded) {
