@@ -106,7 +106,7 @@ func Default() Config {
 }
 
 //go:embed esshadow.yml
-var reference string //nolint:gochecknoglobals // embedding needs a variable
+var reference string
 
 // Reference is the commented configuration file that says what Default says.
 func Reference() string { return reference }

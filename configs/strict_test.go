@@ -44,7 +44,7 @@ func TestDecodeNamesLineAndWhatIsAllowed(t *testing.T) {
 		text string
 		want []string
 	}{
-		"unknown key at the top": {"nmae: x\n", []string{`f.yml:1: unknown key "nmae" at the top`, "allowed: cap, name, rules, sub, wait", "1 | nmae: x"}},
+		"unknown key at the top": {"nomen: x\n", []string{`f.yml:1: unknown key "nomen" at the top`, "allowed: cap, name, rules, sub, wait", "1 | nomen: x"}},
 		"two unknown keys":       {"a: 1\nsub:\n  m: 2\n", []string{`f.yml:1: unknown key "a"`, `f.yml:3: unknown key "m" under sub; allowed: items, n`}},
 		"unknown key in a list":  {"rules:\n  - mach: x\n", []string{`f.yml:2: unknown key "mach" under rules[0]; allowed: match`}},
 		"a word for a number":    {"sub:\n  n: many\n", []string{"f.yml", "many", "2 |"}},

@@ -11,11 +11,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/replay"
-	"github.com/spf13/cobra"
 )
 
 func newCaptureCmd(s *streams) *cobra.Command {

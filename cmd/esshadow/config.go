@@ -3,8 +3,9 @@ package main
 import (
 	"io"
 
-	"github.com/esshadow/esshadow/configs"
 	"github.com/spf13/cobra"
+
+	"github.com/esshadow/esshadow/configs"
 )
 
 func newConfigCmd(s *streams) *cobra.Command {

@@ -14,11 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/internal/sandbox"
 	"github.com/esshadow/esshadow/replay"
 	"github.com/esshadow/esshadow/replay/report"
-	"github.com/spf13/cobra"
 )
 
 func newDemoCmd(s *streams) *cobra.Command {

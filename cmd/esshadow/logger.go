@@ -6,8 +6,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/esshadow/esshadow/configs"
 	"github.com/spf13/pflag"
+
+	"github.com/esshadow/esshadow/configs"
 )
 
 func logFlags(f *pflag.FlagSet, l *configs.Log) {

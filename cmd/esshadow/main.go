@@ -11,7 +11,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "devel" //nolint:gochecknoglobals // the linker needs a variable
+var version = "devel"
 
 // Exit codes, as docs/cli.md states them.
 const (

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/replay"
-	"golang.org/x/term"
 )
 
 // How often progress is shown: a bar is drawn over itself, a plain line is not.

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/proxy"
 	"github.com/esshadow/esshadow/replay"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 )
 
 var _ proxy.Tap = (*capture.Recorder)(nil)

@@ -10,13 +10,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/replay"
 	"github.com/esshadow/esshadow/replay/diff"
 	"github.com/esshadow/esshadow/replay/report"
 	"github.com/esshadow/esshadow/sanitize"
-	"github.com/spf13/cobra"
 )
 
 var _ replay.Source = (*capture.Source)(nil)

@@ -6,9 +6,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/esshadow/esshadow/replay/diff"
 	"github.com/esshadow/esshadow/replay/report"
-	"github.com/spf13/cobra"
 )
 
 func newReportCmd(s *streams) *cobra.Command {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"net"
 
+	"github.com/spf13/cobra"
+
 	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/internal/sandbox"
-	"github.com/spf13/cobra"
 )
 
 func newSandboxCmd(s *streams) *cobra.Command {

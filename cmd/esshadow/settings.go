@@ -8,9 +8,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/esshadow/esshadow/configs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/esshadow/esshadow/configs"
 )
 
 // settings layers a command's configuration: defaults, then the file of

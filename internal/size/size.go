@@ -28,8 +28,15 @@ type unit struct {
 
 func units() []unit {
 	return []unit{
-		{"TiB", float64(TiB)}, {"GiB", float64(GiB)}, {"MiB", float64(MiB)}, {"KiB", float64(KiB)},
-		{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
+		{"TiB", float64(TiB)},
+		{"GiB", float64(GiB)},
+		{"MiB", float64(MiB)},
+		{"KiB", float64(KiB)},
+		{"TB", 1e12},
+		{"GB", 1e9},
+		{"MB", 1e6},
+		{"kB", 1e3},
+		{"B", 1},
 	}
 }
 

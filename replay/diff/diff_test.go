@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/esshadow/esshadow/internal/es"
 	"pgregory.net/rapid"
+
+	"github.com/esshadow/esshadow/internal/es"
 )
 
 func ptr[T any](v T) *T { return &v }

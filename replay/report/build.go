@@ -62,7 +62,6 @@ type scan struct {
 	shapeTime map[string]int64 // time spent by shape, for the choice of shapes
 	had       int              // compared searches that found something at the source
 	vanished  int              // of these, those that found nothing at the target
-	totals    int
 }
 
 // vanishedShare is the share of searches with hits at the source and none at the

@@ -113,7 +113,7 @@ func stamp(t *time.Time) string {
 }
 
 func identity(id es.Identity) Identity {
-	return Identity{Flavor: string(id.Flavor), Version: id.Version, UUID: id.UUID}
+	return Identity{Flavor: id.Flavor, Version: id.Version, UUID: id.UUID}
 }
 
 // JSON writes the report in its fixed form.

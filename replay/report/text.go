@@ -147,8 +147,12 @@ func (t *textWriter) latencies(r *Report) {
 		name string
 		q    Quantiles
 	}{
-		{"response", l.Response}, {"service", l.Service}, {"first byte", l.FirstByte},
-		{"source", l.Source}, {"took", l.Took}, {"source took", l.SourceTook},
+		{"response", l.Response},
+		{"service", l.Service},
+		{"first byte", l.FirstByte},
+		{"source", l.Source},
+		{"took", l.Took},
+		{"source took", l.SourceTook},
 	} {
 		if x.q.N > 0 {
 			q := x.q
