@@ -48,6 +48,9 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if err != nil {
 		return &codeError{exitUsage, err}
 	}
+	if pipe.Scope() == "project" {
+		meta.Salt = "" // pseudonyms do not depend on it
+	}
 	meta.KeyID, meta.Rules, meta.Preset = pipe.KeyID(), pipe.RulesHash(), cfg.Sanitize.Preset
 	meta.Scheme, meta.Plaintext = strconv.Itoa(sanitize.Scheme), cfg.Sanitize.Preset == sanitize.PresetOff
 	if meta.Plaintext {

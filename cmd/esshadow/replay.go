@@ -260,7 +260,7 @@ func judge(o *replay.Outcome) []string {
 		return nil
 	}
 	v := diff.Compare(diff.Answer{Status: o.SourceStatus, Summary: o.Want}, diff.Answer{Status: o.Status, Summary: o.Got},
-		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, Fidelity: o.Fidelity}, diff.DefaultTolerances())
+		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, diff.DefaultTolerances())
 	kinds := make([]string, len(v.Findings))
 	for i, f := range v.Findings {
 		kinds[i] = string(f.Kind)
@@ -300,12 +300,16 @@ func (r *replayCmd) mapper(info capture.Info) (es.Mapper, error) {
 			return es.Mapper{}, fmt.Errorf("--key: %s is key %s, the capture was made with key %s", path, key.ID(), id)
 		}
 	}
-	cfg := sanitize.Default()
+	cfg := r.set.cfg.Sanitize.Config
 	var salt []byte
 	if len(info.Metas) > 0 {
-		cfg.Preset = info.Metas[0].Preset
-		if salt, err = hex.DecodeString(info.Metas[0].Salt); err != nil {
-			return es.Mapper{}, fmt.Errorf("--key: the capture's salt is damaged")
+		m := info.Metas[0]
+		cfg.Preset = m.Preset
+		if m.Salt != "" { // pseudonyms that hold for this capture alone
+			cfg.Scope = "capture"
+			if salt, err = hex.DecodeString(m.Salt); err != nil {
+				return es.Mapper{}, errors.New("--key: the capture's salt is damaged")
+			}
 		}
 	}
 	pipe, err := sanitize.New(cfg, key, salt)

@@ -56,6 +56,7 @@ type Ask struct {
 	ExactTotal bool   // it asked for an exact hits.total
 	Sorted     bool   // it named a sort other than _score
 	Fidelity   string // exact, approx, broken; "" counts as exact
+	FidWhy     string // why it is not exact
 }
 
 // Tolerances bound what still counts as agreement.
@@ -116,9 +117,15 @@ func Compare(want, got Answer, ask Ask, tol Tolerances) Verdict {
 	if want.Status >= 400 {
 		return failed(want, got)
 	}
-	c := comparison{ask: ask, tol: tol}
+	c := comparison{ask: ask, tol: tol, reordered: reordered(ask)}
 	c.summaries(want.Summary, got.Summary)
 	return c.verdict()
+}
+
+// reordered tells that sanitising kept what matches but not its order, as for a
+// sort by a field of pseudonyms.
+func reordered(a Ask) bool {
+	return a.Fidelity == "approx" && (a.FidWhy == "sort" || a.FidWhy == "order_by_key")
 }
 
 func overloaded(status int) bool {
@@ -154,7 +161,9 @@ func errorType(s *es.Summary) string {
 type comparison struct {
 	ask      Ask
 	tol      Tolerances
-	compared bool // at least one figure was on both sides
+	// reordered: sanitising changed what the hits are sorted by.
+	reordered bool
+	compared  bool // at least one figure was on both sides
 	why      Why
 	found    []Finding
 }
