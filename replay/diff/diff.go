@@ -159,13 +159,13 @@ func errorType(s *es.Summary) string {
 
 // comparison gathers findings over two Summaries.
 type comparison struct {
-	ask      Ask
-	tol      Tolerances
+	ask Ask
+	tol Tolerances
 	// reordered: sanitising changed what the hits are sorted by.
 	reordered bool
 	compared  bool // at least one figure was on both sides
-	why      Why
-	found    []Finding
+	why       Why
+	found     []Finding
 }
 
 func (c *comparison) verdict() Verdict {
