@@ -107,9 +107,9 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	}
 	var err error
 	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
-		return g.stop(s, cfg.Proxy.Drain, &codeError{exitUsage, err})
+		return g.stop(s, set, &codeError{exitUsage, err})
 	}
-	return g.stop(s, cfg.Proxy.Drain, g.serve(ctx, s, set))
+	return g.stop(s, set, g.serve(ctx, s, set))
 }
 
 func (g *gateway) captureStats() capture.Stats {
@@ -161,12 +161,15 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 const captureClose = 30 * time.Second
 
 // stop closes the capture and writes the sums.
-func (g *gateway) stop(s *streams, drain time.Duration, err error) error {
+func (g *gateway) stop(s *streams, set *settings, err error) error {
 	if g.recorder != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), max(drain, captureClose))
+		ctx, cancel := context.WithTimeout(context.Background(), max(set.cfg.Proxy.Drain, captureClose))
 		defer cancel()
 		stats, closeErr := g.recorder.Close(ctx)
 		s.note("%s", captureSums(stats))
+		if set.closed != nil {
+			set.closed(stats)
+		}
 		err = errors.Join(err, closeErr)
 	}
 	if g.proxy != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/configs"
 )
 
@@ -28,6 +29,8 @@ type settings struct {
 
 	// listening is told the proxy's address; it may be nil.
 	listening func(net.Addr)
+	// closed is told the capture's sums at the end; it may be nil.
+	closed func(capture.Stats)
 }
 
 func newSettings(c *cobra.Command, s *streams) *settings {
