@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -62,5 +65,50 @@ func TestLoadStopsWithItsContext(t *testing.T) {
 	defer cancel()
 	if _, err := (plan{addr: b.addr, requests: searches(1), conns: 4, dur: time.Hour}).run(ctx); err == nil {
 		t.Fatal("no error")
+	}
+}
+
+func TestProcessSpeaksAndEnds(t *testing.T) {
+	p, err := startProcess("", "sh", "-c", `echo "listening on 127.0.0.1:7, admin on off" >&2; exec sleep 60`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := p.awaitLine("listening on ")
+	if err != nil {
+		t.Fatal(err, p.stop())
+	}
+	if w, err := wordAfter(line, "listening on "); err != nil || w != "127.0.0.1:7" {
+		t.Errorf("%q, %v", w, err)
+	}
+	if _, err := wordAfter(line, "nothing like it "); err == nil {
+		t.Error("no error")
+	}
+	if p.cpu() <= 0 || p.peakBytes() <= 0 {
+		t.Errorf("cpu %s, peak %d", p.cpu(), p.peakBytes())
+	}
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.awaitLine("never said"); err == nil {
+		t.Error("an ended process is waited for")
+	}
+}
+
+func TestCountersOfACapture(t *testing.T) {
+	page := "# HELP x y\nesshadow_capture_queue_bytes 0\nesshadow_capture_state{state=\"off\"} 0\nesshadow_capture_state{state=\"on\"} 1\n" +
+		"esshadow_capture_records_total{reason=\"\",result=\"captured\"} 5\nesshadow_capture_records_total{reason=\"queue_full\",result=\"dropped\"} 3\n"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(page)) }))
+	defer s.Close()
+	v := &variant{metrics: s.URL}
+	got, err := v.settle(t.Context())
+	if err != nil || len(got) != 1 || got["queue_full"] != 3 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if got, err = v.settle(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("again: %v, %v", got, err)
+	}
+	page = strings.Replace(page, "} 1", "} 0", 1)
+	if _, err = v.settle(t.Context()); err == nil {
+		t.Error("a capture that is not on is measured")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ func suites() []suite {
 	}
 }
 
-// packageRun runs `go test -bench` and prints medians.
+// packageRun runs benchmarks and prints medians.
 type packageRun struct {
 	out, progress io.Writer
 	dir           string // for temporary files
@@ -39,19 +40,8 @@ type packageRun struct {
 
 func (r packageRun) run(ctx context.Context) error {
 	for _, s := range suites() {
-		var out, said bytes.Buffer
-		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", s.pattern, "-benchmem", "-p", "1",
-			"-count", strconv.Itoa(r.count), "-benchtime", r.benchtime.String(), s.pkg)
-		cmd.Stdout, cmd.Stderr = &out, &said
-		cmd.Env = append(os.Environ(), "TMPDIR="+r.dir, "ESSHADOW_CORPUS=", "ESSHADOW_REQUIRE_ALL=")
-		// go ends its children when it is interrupted.
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 10 * time.Second
 		_, _ = fmt.Fprintf(r.progress, "benchmarks of %s\n", s.pkg)
-		if err := cmd.Run(); err != nil {
-			return errors.Join(fmt.Errorf("benchmarks of %s: %w", s.pkg, err), errors.New(said.String()+out.String()))
-		}
-		samples, err := parseBenchmarks(&out)
+		samples, err := r.suite(ctx, s)
 		if err != nil {
 			return fmt.Errorf("benchmarks of %s: %w", s.pkg, err)
 		}
@@ -61,6 +51,37 @@ func (r packageRun) run(ctx context.Context) error {
 		benchmarkTable(s.pkg, samples).print(r.out)
 	}
 	return nil
+}
+
+// suite builds a test binary and runs it: `go test` would not pass on to it that
+// the run is interrupted.
+func (r packageRun) suite(ctx context.Context, s suite) ([]*sample, error) {
+	bin := filepath.Join(r.dir, "suite.test")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", bin, s.pkg)
+	build.Cancel = func() error { return build.Process.Signal(os.Interrupt) }
+	if _, err := r.output(build); err != nil {
+		return nil, err
+	}
+	bench := exec.CommandContext(ctx, bin, "-test.run=^$", "-test.bench="+s.pattern, "-test.benchmem",
+		"-test.count="+strconv.Itoa(r.count), "-test.benchtime="+r.benchtime.String())
+	bench.Dir = filepath.FromSlash(s.pkg)
+	out, err := r.output(bench)
+	if err != nil {
+		return nil, err
+	}
+	return parseBenchmarks(bytes.NewReader(out))
+}
+
+func (r packageRun) output(cmd *exec.Cmd) ([]byte, error) {
+	cmd.Env = append(os.Environ(), "TMPDIR="+r.dir, "ESSHADOW_CORPUS=", "ESSHADOW_REQUIRE_ALL=")
+	cmd.WaitDelay = 10 * time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, errors.Join(err, errors.New(strings.TrimSpace(said.String()+string(out))))
+	}
+	return out, nil
 }
 
 // sample is one benchmark with what was measured, by unit, once a count.
