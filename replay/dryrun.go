@@ -93,7 +93,7 @@ func (d *DryRun) add(it *item) {
 		return
 	}
 	if p.Planned == 0 && len(d.Examples) < maxDryExamples {
-		d.Examples = append(d.Examples, *exampleOf(&it.plan.shot))
+		d.Examples = append(d.Examples, *exampleOf(&it.plan.shot, it.out.Index))
 	}
 	p.Planned++
 	d.Planned++

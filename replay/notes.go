@@ -105,7 +105,7 @@ func (e *Engine) write(it *item) {
 		kinds = e.deps.Judge(o)
 	}
 	if e.tally.wantsExample(o, len(kinds) > 0) {
-		o.Example = exampleOf(&it.plan.shot)
+		o.Example = exampleOf(&it.plan.shot, o.Index)
 	}
 	e.tally.add(o, kinds)
 	if e.deps.Lines == nil || e.tally.broken {
@@ -124,7 +124,9 @@ func (e *Engine) write(it *item) {
 	}
 }
 
-func exampleOf(s *Shot) *Example {
+// exampleOf is the request as sent; index is the one that was captured, by which
+// its shape goes.
+func exampleOf(s *Shot, index string) *Example {
 	if s.Method == "" {
 		return nil
 	}
@@ -132,5 +134,7 @@ func exampleOf(s *Shot) *Example {
 	if len(body) > MaxExampleBody {
 		body = body[:MaxExampleBody]
 	}
-	return &Example{Method: s.Method, Target: s.Target, Body: string(body)}
+	r := es.Classify(s.Method, s.Target)
+	shape := es.Fingerprint(r.Op, index, r.Query, s.Body)
+	return &Example{Method: s.Method, Target: s.Target, Body: string(body), Shape: shape.Text}
 }

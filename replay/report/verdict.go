@@ -17,6 +17,10 @@ const (
 // an idle machine's timers cost is well below it.
 const lateP99 = 10.0
 
+// shedCancelled is the reason for shedding that an interrupt gives: it says
+// nothing of the sender.
+const shedCancelled = "cancelled"
+
 // saturatedP99 is the lag in ms from which the schedule was not kept at all.
 const saturatedP99 = 1000.0
 
@@ -31,7 +35,7 @@ func sender(c Counts, lag, own Quantiles, planned, actual float64, inFlight int)
 		late = own.P99
 	}
 	switch {
-	case len(c.Shed) > 0 || late != nil && *late > saturatedP99:
+	case total(c.Shed) > c.Shed[shedCancelled] || late != nil && *late > saturatedP99:
 		s.State = Saturated
 	case late != nil && *late > lateP99:
 		s.State = Late
