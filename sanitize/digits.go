@@ -93,14 +93,34 @@ func (d *domain) permute(dst, run []byte) []byte {
 		}
 		return appendPadded(dst, uint64(d.domainKeys.digits[len(run)][v]), len(run))
 	}
-	start := len(dst)
-	dst = append(dst, run...)
-	out := dst[start:]
-	// Cycle-walking keeps it a permutation within its class.
+	if len(run) > wordRoom {
+		start := len(dst)
+		dst = append(dst, run...)
+		d.encryptClass(dst[start:])
+		return dst
+	}
+	key := cacheWords{loadAt(run, 0)}
+	if len(run) > 8 {
+		key[1] = loadAt(run, 8)
+	}
+	h := hashWord(hashWord(d.orig.seed, key[0]), key[1])
+	e := d.cache.get(h, &key)
+	if e == nil {
+		var fresh cacheEntry
+		copy(fresh.word[:], run)
+		d.encryptClass(fresh.word[:len(run)])
+		e = d.cache.put(h, &key, fresh)
+	}
+	return append(dst, e.word[:len(run)]...)
+}
+
+// encryptClass replaces digits by others of their class; to walk along the cycle
+// of the permutation keeps it one.
+func (d *domain) encryptClass(run []byte) {
 	for class := integerClass(run); ; {
-		d.ff1.encrypt(out)
-		if integerClass(out) == class {
-			return dst
+		d.ff1.encrypt(run)
+		if integerClass(run) == class {
+			return
 		}
 	}
 }
@@ -132,14 +152,10 @@ func integerClass(run []byte) int {
 
 // appendPadded appends v in n decimal digits.
 func appendPadded(dst []byte, v uint64, n int) []byte {
+	const zeros = "00000000000000000000"
 	start := len(dst)
-	for range n {
-		dst = append(dst, '0')
-	}
-	for i := start + n - 1; i >= start; i-- {
-		dst[i] = '0' + byte(v%10)
-		v /= 10
-	}
+	dst = append(dst, zeros[:n]...)
+	putDigits(dst[start:], v)
 	return dst
 }
 

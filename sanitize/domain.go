@@ -120,13 +120,14 @@ func (d *domain) prf(tag string, b []byte) []byte {
 // tokenizer whole, and no stemmer alters them into each other.
 const (
 	wordLen      = 13
+	wordRoom     = 16 // a word with what fills it up to a size that is copied at once
 	wordAlphabet = "bcdfghjkmpqvwxz"
 )
 
 // putWord writes the word that stands for the first 8 bytes of sum, in base 15.
-func putWord(dst *[wordLen]byte, sum []byte) {
+func putWord(dst *[wordRoom]byte, sum []byte) {
 	v := binary.BigEndian.Uint64(sum)
-	for i := range dst {
+	for i := range wordLen {
 		dst[i] = wordAlphabet[v%uint64(len(wordAlphabet))]
 		v /= uint64(len(wordAlphabet))
 	}
@@ -136,11 +137,11 @@ func putWord(dst *[wordLen]byte, sum []byte) {
 // that would be too long.
 func (d *domain) digest(dst, b []byte) []byte {
 	sum := d.prf("\x00digest\x00", b)
-	var w [wordLen]byte
+	var w [wordRoom]byte
 	putWord(&w, sum)
-	dst = append(dst, w[:]...)
+	dst = append(dst, w[:wordLen]...)
 	putWord(&w, sum[8:])
-	return append(dst, w[:]...)
+	return append(dst, w[:wordLen]...)
 }
 
 // wordCache remembers the words of recent tokens: two-way, a new token takes
@@ -156,12 +157,14 @@ const cacheKey = 24
 // cacheWords is a token of up to cacheKey bytes, padded with zeros.
 type cacheWords [cacheKey / 8]uint64
 
+// cacheEntry is a token and what stands for it: a word, or else the digits of a
+// run of digits or the bytes of an address. Keys of letters, of digits and of
+// addresses (which begin with a zero) differ.
 type cacheEntry struct {
-	hash  uint64
 	key   cacheWords
+	word  [wordRoom]byte
 	round uint32 // of the post-check's set that the token was added to last
 	keep  bool
-	word  [wordLen]byte
 }
 
 func newWordCache(bits int) *wordCache {
@@ -170,18 +173,18 @@ func newWordCache(bits int) *wordCache {
 
 func (c *wordCache) get(h uint64, key *cacheWords) *cacheEntry {
 	e := &c.entries[h&c.mask]
-	if e.hash == h && e.key == *key {
+	if e.key == *key {
 		return e
 	}
 	e = &c.entries[(h^1)&c.mask]
-	if e.hash == h && e.key == *key {
+	if e.key == *key {
 		return e
 	}
 	return nil
 }
 
 func (c *wordCache) put(h uint64, key *cacheWords, e cacheEntry) *cacheEntry {
-	e.hash, e.key = h, *key
+	e.key = *key
 	to := &c.entries[h&c.mask]
 	c.entries[(h^1)&c.mask] = *to
 	*to = e

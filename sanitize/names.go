@@ -60,8 +60,7 @@ func (w *Worker) field(dst, name []byte) []byte {
 			end = i
 		}
 	}
-	if w.fieldStays(name[:end]) {
-		w.post.keep(name[:end])
+	if w.keepField(name[:end]) {
 		return append(dst, name...)
 	}
 	if bytesHas(name[:end], '.') {
@@ -73,20 +72,19 @@ func (w *Worker) field(dst, name []byte) []byte {
 
 // fieldList is field for names joined by commas.
 func (w *Worker) fieldList(dst, names []byte) []byte {
-	for i, name := range bytes.Split(names, []byte{','}) {
-		if i > 0 {
-			dst = append(dst, ',')
+	for {
+		name, rest, more := bytes.Cut(names, []byte{','})
+		if dst = w.field(dst, name); !more {
+			return dst
 		}
-		dst = w.field(dst, name)
+		dst, names = append(dst, ','), rest
 	}
-	return dst
 }
 
 // chosen appends the form of a caller-chosen name: of an aggregation, a filter,
 // a template, a pipeline. Names of answers go the same way.
 func (w *Worker) chosen(dst, name []byte) []byte {
-	if looksLikeSchema(name, "") {
-		w.post.keep(name)
+	if w.keepChosen(name) {
 		return append(dst, name...)
 	}
 	return w.text.text(dst, name)
@@ -183,25 +181,38 @@ func isOption(s []byte) bool { return optionLike(s) }
 // indexExpr appends the form of an index expression: names, patterns,
 // exclusions, remote clusters and date math, joined by commas.
 func (w *Worker) indexExpr(dst, expr []byte) []byte {
-	for i, part := range bytes.Split(expr, []byte{','}) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if len(part) > 0 && part[0] == '-' {
-			dst = append(dst, '-')
-			part = part[1:]
-		}
-		if bytes.HasPrefix(part, []byte("<")) {
-			dst = w.dateMathIndex(dst, part)
-			continue
-		}
-		if cluster, name, ok := bytes.Cut(part, []byte{':'}); ok {
-			dst = append(w.indexName(dst, cluster), ':')
-			part = name
-		}
-		dst = w.indexName(dst, part)
+	if len(expr) > 0 && string(expr) == string(w.indexIn) { // the lines of a bulk repeat theirs
+		return append(dst, w.indexOut...)
 	}
+	start := len(dst)
+	dst = w.indexParts(dst, expr)
+	w.indexIn, w.indexOut = append(w.indexIn[:0], expr...), append(w.indexOut[:0], dst[start:]...)
 	return dst
+}
+
+func (w *Worker) indexParts(dst, expr []byte) []byte {
+	for {
+		part, rest, more := bytes.Cut(expr, []byte{','})
+		if dst = w.indexPart(dst, part); !more {
+			return dst
+		}
+		dst, expr = append(dst, ','), rest
+	}
+}
+
+func (w *Worker) indexPart(dst, part []byte) []byte {
+	if len(part) > 0 && part[0] == '-' {
+		dst = append(dst, '-')
+		part = part[1:]
+	}
+	if bytes.HasPrefix(part, []byte("<")) {
+		return w.dateMathIndex(dst, part)
+	}
+	if cluster, name, ok := bytes.Cut(part, []byte{':'}); ok {
+		dst = append(w.indexName(dst, cluster), ':')
+		part = name
+	}
+	return w.indexName(dst, part)
 }
 
 // dateMathIndex handles <name-{now/d}>: what braces hold stays.

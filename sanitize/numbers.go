@@ -11,7 +11,7 @@ func (r *rewriter) valueNumber(k es.Token, p prim) {
 	raw := r.t.Raw(k)
 	switch r.actionFor(r.path) {
 	case actKeep:
-		r.post.keep(raw)
+		r.keepNumber(raw)
 		return
 	case actMask, actDrop:
 		r.replace(k)
@@ -43,7 +43,7 @@ func (r *rewriter) valueNumber(k es.Token, p prim) {
 // same kind, with as many digits before the point.
 func (w *Worker) number(dst, raw []byte) []byte {
 	if w.p.cfg.Numbers == "keep" {
-		w.post.keep(raw)
+		w.keepNumber(raw)
 		return append(dst, raw...)
 	}
 	digits := raw
@@ -66,8 +66,15 @@ func (w *Worker) number(dst, raw []byte) []byte {
 		dst = w.text.permute(dst, digits[:n])
 		return append(dst, digits[n:]...)
 	}
-	w.post.keep(raw)
+	w.keepNumber(raw)
 	return append(dst, raw...)
+}
+
+// keepNumber is post.keep for a number: short runs of digits are none of it.
+func (w *Worker) keepNumber(raw []byte) {
+	if len(raw) >= postDigits {
+		w.post.keep(raw)
+	}
 }
 
 // isZeros tells ".0", ".00" …

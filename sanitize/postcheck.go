@@ -38,18 +38,24 @@ func loadWord(s []byte, i, n int) uint64 {
 	return w
 }
 
-// runSet is a set of hashes of runs.
+// runSet is a set of hashes of runs. Most of what is looked up is not in it, and
+// a filter small enough for the nearest cache says so: bit h>>48 is set for every
+// h that was added.
 type runSet struct {
-	seed  uint64
-	slots []uint64 // 0 is empty
-	n     int
-	round uint32 // counts resets
+	seed   uint64
+	slots  []uint64 // 0 is empty
+	filter []uint64
+	n      int
+	round  uint32 // counts resets
 }
 
-const minSlots = 1 << 10
+const (
+	minSlots    = 1 << 8
+	filterWords = 1 << 9 // 32768 bits
+)
 
 func newRunSet(seed uint64) *runSet {
-	return &runSet{seed: seed, slots: make([]uint64, minSlots)}
+	return &runSet{seed: seed, slots: make([]uint64, minSlots), filter: make([]uint64, filterWords)}
 }
 
 func (s *runSet) hash(run []byte) uint64 {
@@ -60,20 +66,6 @@ func (s *runSet) hash(run []byte) uint64 {
 	return h
 }
 
-// hashFolded is hash of a run of ASCII letters in lower case, or of digits, whose
-// bits lowering does not change.
-func (s *runSet) hashFolded(run []byte) uint64 {
-	h := s.seed
-	for i := 0; i < len(run); i += 8 {
-		n := min(8, len(run)-i)
-		h = hashWord(h, loadWord(run, i, n)|lowerBits&(1<<(8*uint(n))-1))
-	}
-	return h
-}
-
-// lowerBits are the bits that make ASCII letters lower case.
-const lowerBits = 0x2020202020202020
-
 func (s *runSet) add(h uint64) {
 	if h == 0 {
 		h = 1
@@ -81,6 +73,7 @@ func (s *runSet) add(h uint64) {
 	if 2*s.n >= len(s.slots) {
 		s.grow()
 	}
+	s.filter[h>>(64-15)>>6&(filterWords-1)] |= 1 << (h >> (64 - 15) & 63)
 	mask := uint64(len(s.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		switch s.slots[i] {
@@ -94,12 +87,17 @@ func (s *runSet) add(h uint64) {
 	}
 }
 
+// mayHave is has, with a few answers too many.
+func (s *runSet) mayHave(h uint64) bool {
+	return s.filter[h>>(64-15)>>6&(filterWords-1)]>>(h>>(64-15)&63)&1 != 0
+}
+
 func (s *runSet) has(h uint64) bool {
-	if s.n == 0 {
-		return false
-	}
 	if h == 0 {
 		h = 1
+	}
+	if !s.mayHave(h) {
+		return false
 	}
 	mask := uint64(len(s.slots) - 1)
 	for i := h & mask; s.slots[i] != 0; i = (i + 1) & mask {
@@ -124,10 +122,13 @@ func (s *runSet) grow() {
 // reset empties the set, and gives back what one large record made it grow to.
 func (s *runSet) reset() {
 	switch {
-	case len(s.slots) > 64*minSlots && s.n < len(s.slots)/16:
+	case s.n == 0:
+	case len(s.slots) > 256*minSlots && s.n < len(s.slots)/16:
 		s.slots = make([]uint64, minSlots)
-	case s.n > 0:
+		clear(s.filter)
+	default:
 		clear(s.slots)
+		clear(s.filter)
 	}
 	s.n = 0
 	s.round++
@@ -143,7 +144,14 @@ type postcheck struct {
 }
 
 // keep notes the runs of a text that stays by decision.
-func (p *postcheck) keep(s []byte) { p.runs(s, false, p.kept.add) }
+func (p *postcheck) keep(s []byte) {
+	for i := 0; i < len(s); {
+		h, end, long := p.run(s, i)
+		if i = end; long {
+			p.kept.add(h)
+		}
+	}
+}
 
 // clean tells that no original run occurs in a text of the finished record.
 // Escapes of JSON and of URLs count as separators.
@@ -151,48 +159,45 @@ func (p *postcheck) clean(s []byte) bool {
 	if p.orig.n == 0 {
 		return true
 	}
-	ok := true
-	p.runs(s, true, func(h uint64) {
-		if p.orig.has(h) && !p.kept.has(h) && !p.vocabulary.has(h) {
-			ok = false
-		}
-	})
-	return ok
-}
-
-// runs calls yield with the hash of every run that is long enough.
-func (p *postcheck) runs(s []byte, escapes bool, yield func(h uint64)) {
-	class := p.class
 	for i := 0; i < len(s); {
-		c := s[i]
-		switch k := class[c]; {
-		case k == postSep:
-			i++
-		case k == postEscape:
-			i++
-			if escapes {
-				i += escapeSize(s, i-1) - 1
-			}
-		case k == postLetter || k == postDigit:
-			start := i
-			for i++; i < len(s) && class[s[i]] == k; i++ {
-			}
-			if i < len(s) && s[i] >= utf8.RuneSelf {
-				i = p.wide(s, start, yield)
-			} else if i-start >= postLetters && (k == postLetter || i-start >= postDigits) {
-				yield(p.orig.hashFolded(s[start:i]))
-			}
-		default:
-			i = p.wide(s, i, yield)
+		if p.class[s[i]] == postEscape {
+			i += escapeSize(s, i)
+			continue
+		}
+		h, end, long := p.run(s, i)
+		i = end
+		if long && p.orig.has(h) && !p.kept.has(h) && !p.vocabulary.has(h) {
+			return false
 		}
 	}
+	return true
 }
 
-// wide handles a run that is not ASCII throughout, as domain.text cuts it, and
-// returns where it ends.
-func (p *postcheck) wide(s []byte, i int, yield func(h uint64)) int {
+// run reads the run that begins at i, if one does: where it ends, and its hash if
+// it is long enough to tell something. What is no run is one byte long.
+func (p *postcheck) run(s []byte, i int) (h uint64, end int, long bool) {
+	switch p.class[s[i]] {
+	case postSep, postEscape:
+		return 0, i + 1, false
+	case postLetter:
+		h, end = hashRun(s, i, p.orig.seed, false)
+		long = end-i >= postLetters
+	case postDigit:
+		h, end = hashRun(s, i, p.orig.seed, true)
+		long = end-i >= postDigits
+	default:
+		return p.wide(s, i)
+	}
+	if end < len(s) && s[end] >= utf8.RuneSelf {
+		return p.wide(s, i)
+	}
+	return h, end, long
+}
+
+// wide is run for one that is not ASCII throughout, cut as domain.text cuts it.
+func (p *postcheck) wide(s []byte, i int) (h uint64, end int, long bool) {
 	class, n := classAt(s, i)
-	end := runEnd(s, i+n, class)
+	end = runEnd(s, i+n, class)
 	run := s[i:end]
 	size := utf8.RuneCount(run)
 	switch {
@@ -206,10 +211,9 @@ func (p *postcheck) wide(s []byte, i int, yield func(h uint64)) int {
 			p.low = append(p.low, '0'+digitValue(r))
 		}
 	default:
-		return end
+		return 0, end, false
 	}
-	yield(p.orig.hash(p.low))
-	return end
+	return p.orig.hash(p.low), end, true
 }
 
 // escapeSize is the length of what begins at i: \" or \uXXXX of JSON, %XX of a

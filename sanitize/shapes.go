@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
+	"strconv"
 )
 
 // mayBeShape spares most runs a closer look: a shape goes on behind its first
@@ -46,6 +47,9 @@ func (d *domain) shape(dst, s []byte, i int) ([]byte, int) {
 	}
 	if n := uuidLen(rest); n > 0 {
 		return d.uuid(dst, rest[:n]), n
+	}
+	if out, n := d.address4(dst, rest); n > 0 {
+		return out, n
 	}
 	if addr, n := address(rest); n > 0 {
 		return d.network(dst, addr, rest, n)
@@ -192,22 +196,62 @@ func (d *domain) network(dst []byte, a netip.Addr, b []byte, n int) ([]byte, int
 // prefix as before.
 func (d *domain) mapAddr(a netip.Addr) netip.Addr {
 	if a.Is4() {
-		// A zero byte in front: no run of letters is packed so.
-		in := a.As4()
-		key := cacheWords{uint64(binary.BigEndian.Uint32(in[:])) << 8}
-		h := hashWord(d.orig.seed, key[0])
-		e := d.cache.get(h, &key)
-		if e == nil {
-			var fresh cacheEntry
-			d.mapBits(fresh.word[:4], in[:])
-			e = d.cache.put(h, &key, fresh)
-		}
-		return netip.AddrFrom4([4]byte(e.word[:4]))
+		return netip.AddrFrom4(d.mapAddr4(a.As4()))
 	}
 	in := a.As16()
 	var out [16]byte
 	d.mapBits(out[:], in[:])
 	return netip.AddrFrom16(out)
+}
+
+// mapAddr4 is mapAddr for IPv4, whose addresses are remembered.
+func (d *domain) mapAddr4(in [4]byte) [4]byte {
+	// A zero byte in front, and something behind: no token is packed so.
+	key := cacheWords{uint64(binary.BigEndian.Uint32(in[:])) << 8, 1}
+	h := hashWord(hashWord(d.orig.seed, key[0]), key[1])
+	e := d.cache.get(h, &key)
+	if e == nil {
+		var fresh cacheEntry
+		d.mapBits(fresh.word[:4], in[:])
+		e = d.cache.put(h, &key, fresh)
+	}
+	return [4]byte(e.word[:4])
+}
+
+// address4 appends the pseudonym of an IPv4 address that ends where b ends or at
+// a separator that cannot belong to an address or to a block of them. n is its
+// length, 0 where b begins with nothing so plain.
+func (d *domain) address4(dst, b []byte) (out []byte, n int) {
+	var in [4]byte
+	for i := range in {
+		if i > 0 {
+			if n >= len(b) || b[n] != '.' {
+				return dst, 0
+			}
+			n++
+		}
+		start, v := n, 0
+		for n < len(b) && n < start+3 && digitsAt(b, n, 1) {
+			v = v*10 + int(b[n]-'0')
+			n++
+		}
+		if n == start || v > 255 || n-start > 1 && b[start] == '0' {
+			return dst, 0
+		}
+		in[i] = byte(v)
+	}
+	if n < len(b) {
+		if c := b[n]; c >= 0x80 || asciiClass(c) != classSep || c == '.' || c == ':' || c == '/' {
+			return dst, 0
+		}
+	}
+	for i, v := range d.mapAddr4(in) {
+		if i > 0 {
+			dst = append(dst, '.')
+		}
+		dst = strconv.AppendUint(dst, uint64(v), 10)
+	}
+	return dst, n
 }
 
 // mapBits is mapAddr on the bytes of an address; out begins with zeros.

@@ -249,8 +249,7 @@ func (r *rewriter) otherMember(o *object, k es.Token, name []byte) (node, reason
 
 // putField writes the name of a field.
 func (r *rewriter) putField(k es.Token, name []byte) {
-	if r.fieldStays(name) {
-		r.post.keep(name)
+	if r.keepField(name) {
 		r.keepText(k, name)
 		return
 	}

@@ -61,36 +61,50 @@ func (d *domain) text(dst, s []byte) []byte {
 	}
 	inside := false // the character before i is a letter or a digit
 	for i := 0; i < len(s); {
-		class, n := classAt(s, i)
-		if class == classSep && (s[i] != ':' || inside) {
-			dst = append(dst, s[i:i+n]...)
-			i += n
+		c := s[i]
+		if class := asciiClass(c); class == classLetter {
+			var key cacheWords
+			h, n, upper, ok := scanWord(s, i, d.orig.seed, &key)
+			if end := i + n; ok && (inside || c|0x20 > 'f' || !mayBeShape(s, i, end)) {
+				dst = d.word(dst, s[i:end], h, &key, upper)
+				i, inside = end, true
+				continue
+			}
+		} else if class == classSep && c < utf8.RuneSelf && (c != ':' || inside) {
+			dst = append(dst, c)
+			i++
 			inside = false
 			continue
 		}
-		end := runEnd(s, i+n, class)
-		if !inside && mayBeShape(s, i, end) {
-			var size int
-			if dst, size = d.shape(dst, s, i); size > 0 {
-				i += size
-				inside = true
-				continue
-			}
-		}
-		switch class {
-		case classLetter:
-			dst = d.letters(dst, s[i:end])
-		case classDigit:
-			dst = d.digitRun(dst, s[i:end])
-		case classCJK:
-			dst = d.cjkRun(dst, s[i:end])
-		default:
-			dst = append(dst, s[i:end]...)
-		}
-		inside = class != classSep
-		i = end
+		dst, i, inside = d.run(dst, s, i, inside)
 	}
 	return dst
+}
+
+// run appends the pseudonym of the run, or of the shape, that begins at i.
+func (d *domain) run(dst, s []byte, i int, inside bool) (out []byte, next int, joins bool) {
+	class, n := classAt(s, i)
+	if class == classSep && (s[i] != ':' || inside) {
+		return append(dst, s[i:i+n]...), i + n, false
+	}
+	end := runEnd(s, i+n, class)
+	if !inside && mayBeShape(s, i, end) {
+		var size int
+		if dst, size = d.shape(dst, s, i); size > 0 {
+			return dst, i + size, true
+		}
+	}
+	switch class {
+	case classLetter:
+		dst = d.letters(dst, s[i:end])
+	case classDigit:
+		dst = d.digitRun(dst, s[i:end])
+	case classCJK:
+		dst = d.cjkRun(dst, s[i:end])
+	default:
+		dst = append(dst, s[i:end]...)
+	}
+	return dst, end, class != classSep
 }
 
 // classAt is the class and the size of the character at i. A byte that is not
@@ -144,36 +158,41 @@ func runEnd(s []byte, i int, class runeClass) int {
 // made of its whole pattern).
 func (d *domain) letters(dst, run []byte) []byte {
 	var key cacheWords
-	var cs caseShape
-	h, ok := d.foldShort(run, &key, &cs)
+	if h, n, upper, ok := scanWord(run, 0, d.orig.seed, &key); ok && n == len(run) {
+		return d.word(dst, run, h, &key, upper)
+	}
+	low, cs := d.fold(run)
+	h := d.orig.hash(low)
+	key, ok := pack(low)
 	if !ok {
-		var low []byte
-		if low, cs = d.fold(run); len(low) > cacheKey {
-			return d.putWord(dst, run, d.newWord(low), d.orig.hash(low), &cs)
-		}
-		h = d.orig.hash(low)
-		key, _ = pack(low)
+		e := d.newWord(low)
+		return d.putWord(dst, run, &e, h, &cs)
 	}
 	e := d.cache.get(h, &key)
 	if e == nil {
-		low, _ := d.fold(run)
 		e = d.cache.put(h, &key, d.newWord(low))
 	}
-	if e.round != d.orig.round && !e.keep {
-		e.round = d.orig.round
-		if cs.n >= postLetters {
-			d.orig.add(h)
+	return d.putWord(dst, run, e, h, &cs)
+}
+
+// word is letters for a run of ASCII letters that scanWord read.
+func (d *domain) word(dst, run []byte, h uint64, key *cacheWords, upper bool) []byte {
+	e := d.cache.get(h, key)
+	if e == nil {
+		low, _ := d.fold(run)
+		e = d.cache.put(h, key, d.newWord(low))
+	}
+	cs := caseShape{n: len(run), cased: len(run)}
+	if upper {
+		for i, c := range run {
+			if c < 'a' {
+				cs.upper++
+				cs.mask |= 1 << uint(i)
+			}
 		}
+		cs.first = run[0] < 'a'
 	}
-	if e.keep {
-		return append(dst, run...)
-	}
-	start := len(dst)
-	dst = append(dst, e.word[:]...)
-	if cs.upper > 0 {
-		cs.apply(dst[start:])
-	}
-	return dst
+	return d.putWord(dst, run, e, h, &cs)
 }
 
 func (d *domain) newWord(low []byte) (e cacheEntry) {
@@ -185,50 +204,24 @@ func (d *domain) newWord(low []byte) (e cacheEntry) {
 	return e
 }
 
-// putWord is the rest of letters for a run too long to be remembered.
-func (d *domain) putWord(dst, run []byte, e cacheEntry, h uint64, cs *caseShape) []byte {
+// putWord appends the word of an entry, and notes the run for the post-check, if
+// that was not done for this record already.
+func (d *domain) putWord(dst, run []byte, e *cacheEntry, h uint64, cs *caseShape) []byte {
 	if e.keep {
 		return append(dst, run...)
 	}
-	if cs.n >= postLetters {
-		d.orig.add(h)
+	if e.round != d.orig.round {
+		e.round = d.orig.round
+		if cs.n >= postLetters {
+			d.orig.add(h)
+		}
 	}
 	start := len(dst)
-	dst = append(dst, e.word[:]...)
-	cs.apply(dst[start:])
+	dst = append(dst, e.word[:]...)[:start+wordLen]
+	if cs.upper > 0 {
+		cs.apply(dst[start:])
+	}
 	return dst
-}
-
-// foldShort is fold, pack and hash at once, eight letters at a time, for a run
-// of at most cacheKey ASCII letters.
-func (d *domain) foldShort(run []byte, key *cacheWords, cs *caseShape) (h uint64, ok bool) {
-	if len(run) > cacheKey {
-		return 0, false
-	}
-	h = d.orig.seed
-	var upper uint64
-	for i := 0; i < len(run); i += 8 {
-		n := min(8, len(run)-i)
-		w := loadWord(run, i, n)
-		if w&0x8080808080808080 != 0 {
-			return 0, false
-		}
-		low := w | lowerBits&(1<<(8*uint(n))-1)
-		upper |= w ^ low
-		key[i/8] = low
-		h = hashWord(h, low)
-	}
-	cs.n, cs.cased = len(run), len(run)
-	if upper != 0 {
-		for i, c := range run {
-			if c < 'a' {
-				cs.upper++
-				cs.mask |= 1 << uint(i)
-			}
-		}
-		cs.first = run[0] < 'a'
-	}
-	return h, true
 }
 
 // caseShape is the case pattern of a run.

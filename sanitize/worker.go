@@ -27,13 +27,17 @@ type Worker struct {
 
 	handled es.HandleReader
 
-	route     es.Route // of the request at hand
-	plainBody []byte   // its decoded body
-	found     []es.Handle
-	fid       fidelity
-	nested    []byte // sanitised text that lies encoded in the record
-	wrapped   int
-	group     int // depth of the parentheses that path2 holds for, 0 none
+	route                   es.Route // of the request at hand
+	plainBody               []byte   // its decoded body
+	found                   []es.Handle
+	fid                     fidelity
+	mapper                  es.Mapper
+	nested                  []byte // sanitised text that lies encoded in the record
+	wrapped                 int
+	fieldNames, chosenNames nameCache
+	indexIn, indexOut       []byte // the index expression of this record that came last, and its form
+
+	group int // depth of the parentheses that path2 holds for, 0 none
 
 	free                            []*rewriter
 	tmp, tmp2, raw, val, low, path2 []byte
@@ -60,7 +64,10 @@ func (p *Pipeline) Worker() *Worker {
 		index:   newDomain(p.index, &p.plain, post.orig, small),
 		handles: newDomain(p.handle, &p.plain, post.orig, small),
 		actions: make(map[string]action),
+
+		fieldNames: make(nameCache, nameSlots), chosenNames: make(nameCache, nameSlots),
 	}
+	w.mapper = es.Mapper{ID: w.MapID, Name: w.MapName}
 	w.dec.Max, w.sum.MaxDecoded, w.handled.MaxDecoded = int(p.cfg.MaxBody), int(p.cfg.MaxBody), int(p.cfg.MaxBody)
 	return w
 }
@@ -106,7 +113,7 @@ func (w *Worker) MapName(dst, name []byte) []byte {
 
 // Mapper gives MapID and MapName in the form that es.Summarize takes. It is for
 // the goroutine that uses the Worker.
-func (w *Worker) Mapper() es.Mapper { return es.Mapper{ID: w.MapID, Name: w.MapName} }
+func (w *Worker) Mapper() es.Mapper { return w.mapper }
 
 // Sanitize makes a Record of an Exchange, or says why none may be stored. The
 // Record aliases nothing of the Exchange; its slices belong to the caller until
@@ -140,6 +147,7 @@ func (w *Worker) reset() {
 	w.nested = w.nested[:0]
 	w.wrapped = 0
 	w.path2 = w.path2[:0]
+	w.indexIn = w.indexIn[:0]
 }
 
 // request fills in what was asked.

@@ -1,0 +1,95 @@
+package sanitize
+
+import (
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Runs of ASCII are read eight bytes at a time: each byte of a word is compared
+// by an addition that sets its highest bit, and no carry leaves a byte.
+const (
+	everyByte = 0x0101010101010101
+	highBits  = 0x8080808080808080
+	lowerBits = 0x2020202020202020 // what makes ASCII letters lower case
+)
+
+// notLetters has the highest bit set of each byte of w that is no ASCII letter.
+// low is w with the letters in lower case; its other bytes mean nothing.
+func notLetters(w uint64) (stop, low uint64) {
+	low = w | lowerBits
+	x := low &^ highBits
+	letter := (x + everyByte*(0x80-'a')) &^ (x + everyByte*(0x80-('z'+1)))
+	return (^letter | w) & highBits, low
+}
+
+// notDigits is notLetters for ASCII digits.
+func notDigits(w uint64) (stop uint64) {
+	x := w &^ highBits
+	digit := (x + everyByte*(0x80-'0')) &^ (x + everyByte*(0x80-('9'+1)))
+	return (^digit | w) & highBits
+}
+
+// loadAt is the eight bytes of s from i on, with zeros behind the end of s.
+func loadAt(s []byte, i int) uint64 {
+	return loadWord(s, i, min(8, len(s)-i))
+}
+
+// scanWord reads the run of ASCII letters at i: its length, its letters in lower
+// case as a key of the cache, their hash, and whether one was upper case. ok is
+// false where the run is longer than the cache takes, or goes on with a
+// character beyond ASCII.
+func scanWord(s []byte, i int, seed uint64, key *cacheWords) (h uint64, n int, upper, ok bool) {
+	h = seed
+	var cased uint64
+	for j := range key {
+		if i+n >= len(s) {
+			break
+		}
+		w := loadAt(s, i+n)
+		stop, low := notLetters(w)
+		if stop == 0 {
+			key[j] = low
+			h = hashWord(h, low)
+			cased |= w ^ low
+			n += 8
+			continue
+		}
+		if size := bits.TrailingZeros64(stop) >> 3; size > 0 {
+			mask := uint64(1)<<(8*uint(size)) - 1
+			low &= mask
+			key[j] = low
+			h = hashWord(h, low)
+			cased |= w&mask ^ low
+			n += size
+		}
+		break
+	}
+	ok = i+n >= len(s) || s[i+n] < utf8.RuneSelf && (n < cacheKey || asciiClass(s[i+n]) != classLetter)
+	return h, n, cased != 0, ok
+}
+
+// hashRun reads the run of ASCII letters (of digits, if digits is true) at i, to
+// its end, and hashes it as runSet.hash does in lower case.
+func hashRun(s []byte, i int, seed uint64, digits bool) (h uint64, end int) {
+	h = seed
+	for i < len(s) {
+		w := loadAt(s, i)
+		stop, low := uint64(0), w
+		if digits {
+			stop = notDigits(w)
+		} else {
+			stop, low = notLetters(w)
+		}
+		if stop == 0 {
+			h = hashWord(h, low)
+			i += 8
+			continue
+		}
+		size := bits.TrailingZeros64(stop) >> 3
+		if size > 0 {
+			h = hashWord(h, low&(1<<(8*uint(size))-1))
+		}
+		return h, i + size
+	}
+	return h, i
+}
