@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/esshadow/esshadow/capture/segment"
+)
+
+func newCaptureVerify(s *streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "verify PATH...",
+		Short:   "Check every frame, checksum and sequence of segment files",
+		Example: "  esshadow capture verify capture/",
+		Args:    someArgs("path"),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			return eachFile(s, paths, asJSON, func(path string) (segment.Report, error) { return segment.Verify(path) })
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func newCaptureRepair(s *streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "repair PATH...",
+		Short: "Make cut segment files whole: what cannot be read goes, the rest is closed",
+		Long: `repair cuts a file after its last whole block, writes the footer that is missing
+and gives the file its final name. A healthy file is not touched.`,
+		Example: "  esshadow capture repair capture/",
+		Args:    someArgs("path"),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			return eachFile(s, paths, asJSON, segment.Repair)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// eachFile does one thing with every file and prints what came of it. One bad
+// file does not keep the others from being looked at.
+func eachFile(s *streams, paths []string, asJSON bool, do func(string) (segment.Report, error)) error {
+	files, err := captureFiles(paths)
+	if err != nil {
+		return err
+	}
+	type result struct {
+		File   string         `json:"file"`
+		OK     bool           `json:"ok"`
+		Error  string         `json:"error,omitempty"`
+		Report segment.Report `json:"report"`
+	}
+	results := make([]result, 0, len(files))
+	bad := 0
+	for _, f := range files {
+		rep, err := do(f)
+		res := result{File: f, OK: err == nil, Report: rep}
+		if err != nil {
+			bad++
+			res.Error = err.Error()
+		}
+		results = append(results, res)
+		switch {
+		case asJSON:
+		case err != nil:
+			fmt.Fprintf(s.out, "%s: %v\n", filepath.Base(f), err)
+		default:
+			fmt.Fprintf(s.out, "%s: ok: %s\n", filepath.Base(f), describe(rep))
+		}
+	}
+	if asJSON {
+		if err := printJSON(s.out, results); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d files are not whole", bad, len(files))
+	}
+	return nil
+}
+
+// describe is a file's report in one line.
+func describe(r segment.Report) string {
+	text := fmt.Sprintf("%d records in %d blocks", r.Records, r.Blocks)
+	switch {
+	case r.Removed:
+		text = "held nothing whole, removed"
+	case r.Changed:
+		text += fmt.Sprintf("; %d bytes cut off, closed as %s", r.Cut, filepath.Base(r.Path))
+	case r.Repaired:
+		text += "; repaired before"
+	}
+	return text
+}
