@@ -129,7 +129,7 @@ func Presets() []string { return []string{PresetStrict, PresetFidelity, PresetOf
 
 // Default is the configuration without any setting: preset strict.
 func Default() Config {
-	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 14}
+	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 16}
 }
 
 // withPreset is c with every setting that was left open filled in.

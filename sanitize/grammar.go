@@ -89,6 +89,7 @@ type object struct {
 	name      string
 	unknown   reason
 	keys      map[string]node
+	slots     []keySlot // keys again, for member
 	other     node
 	otherName nameKind
 	hasField  bool // its member "field" names the field of its values
@@ -131,8 +132,54 @@ func newGrammar(tables string) (*grammar, error) {
 		if o.keys == nil {
 			return nil, fmt.Errorf("sanitize: tables: %s is used but not there", name)
 		}
+		o.index()
 	}
 	return g, nil
+}
+
+// keySlot is a place of an open-addressed table of members.
+type keySlot struct {
+	name string
+	node node
+}
+
+// index fills slots, a quarter full at most.
+func (o *object) index() {
+	size := 4
+	for size < 4*len(o.keys) {
+		size *= 2
+	}
+	o.slots = make([]keySlot, size)
+	for name, n := range o.keys {
+		i := nameHash([]byte(name))
+		for o.slots[i&uint64(size-1)].name != "" {
+			i++
+		}
+		o.slots[i&uint64(size-1)] = keySlot{name, n}
+	}
+}
+
+// member is what stands at a listed member; nil if it is not listed.
+func (o *object) member(name []byte) *node {
+	for i := nameHash(name); ; i++ {
+		s := &o.slots[i&uint64(len(o.slots)-1)]
+		switch {
+		case s.name == "":
+			return nil
+		case s.name == string(name):
+			return &s.node
+		}
+	}
+}
+
+// nameHash spreads names of members by their length and their first and last
+// eight bytes.
+func nameHash(name []byte) uint64 {
+	h := hashWord(uint64(len(name)), loadAt(name, 0))
+	if len(name) > 8 {
+		h = hashWord(h, loadAt(name, len(name)-8))
+	}
+	return h
 }
 
 func (g *grammar) object(name string) *object {

@@ -198,13 +198,12 @@ func (r *rewriter) object(o *object) reason {
 		if why != kept {
 			return why
 		}
-		n, listed := o.keys[string(name)]
-		if listed {
+		var n node
+		if listed := o.member(name); listed != nil {
+			n = *listed
 			r.keepText(k, name)
-		} else {
-			if n, why = r.otherMember(o, k, name); why != kept {
-				return why
-			}
+		} else if n, why = r.otherMember(o, k, name); why != kept {
+			return why
 		}
 		if why = r.node(n); why != kept {
 			return why
