@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -22,15 +23,20 @@ func newConfigCmd(s *streams) *cobra.Command {
 		Example: "  esshadow config check esshadow.yml\n  esshadow config check - < esshadow.yml",
 		Args:    someArgs("file"),
 		RunE: func(_ *cobra.Command, paths []string) error {
+			var errs []error
 			for _, p := range paths {
 				text, err := readInput(p, s.in)
-				if err != nil {
-					return &codeError{exitUsage, err}
+				if err == nil {
+					err = configs.Check(p, text)
 				}
-				if err := configs.Check(p, text); err != nil {
-					return &codeError{exitUsage, err}
+				if err != nil {
+					errs = append(errs, err)
+					continue
 				}
 				s.note("%s: ok", p)
+			}
+			if err := errors.Join(errs...); err != nil {
+				return &codeError{exitUsage, err}
 			}
 			return nil
 		},

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/internal/sandbox"
+	"github.com/esshadow/esshadow/internal/testenv"
 )
 
 // TestMain makes the program a command named esshadow, for scripts and for
@@ -28,8 +30,12 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		testenv.Skip(t, "the scripts need a shell")
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:      "testdata/script",
+		Deadline: time.Now().Add(2 * time.Minute),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			return os.WriteFile(filepath.Join(e.WorkDir, "key"), []byte(testKey), 0o600)
