@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -83,14 +84,29 @@ func TestProcessSpeaksAndEnds(t *testing.T) {
 	if _, err := wordAfter(line, "nothing like it "); err == nil {
 		t.Error("no error")
 	}
-	if p.cpu() <= 0 || p.peakBytes() <= 0 {
-		t.Errorf("cpu %s, peak %d", p.cpu(), p.peakBytes())
-	}
 	if err := p.stop(); err != nil {
 		t.Error(err)
 	}
 	if _, err := p.awaitLine("never said"); err == nil {
 		t.Error("an ended process is waited for")
+	}
+}
+
+func TestUsageOfAProcess(t *testing.T) {
+	p := &process{pids: []int{os.Getpid()}}
+	before := p.cpu()
+	sum := byte(0)
+	for i := range 20_000_000 {
+		sum ^= byte(i)
+	}
+	if used := p.cpu() - before; before <= 0 || used <= 0 || used > time.Minute {
+		t.Errorf("%s, then %s more (%d)", before, used, sum)
+	}
+	if peak := p.peakBytes(); peak < 1<<20 || peak > 16<<30 {
+		t.Errorf("peak %d", peak)
+	}
+	if parent, ok := parentOf(os.Getpid()); !ok || parent != os.Getppid() {
+		t.Errorf("parent %d, %t", parent, ok)
 	}
 }
 

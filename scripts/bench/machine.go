@@ -25,6 +25,10 @@ func machine(w io.Writer) {
 			_, _ = fmt.Fprintf(w, "- %s: %s\n", f.what, v)
 		}
 	}
+	var load float64
+	if _, err := fmt.Sscan(firstValue("/proc/loadavg", ""), &load); err == nil && load > float64(runtime.NumCPU())/4 {
+		_, _ = fmt.Fprintln(w, "- THE MACHINE WAS NOT QUIET: trust the ratios of processor time, and no latency")
+	}
 	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
 		// nginx prints its version on standard error.
 		if v, err := exec.Command(name, "-v").CombinedOutput(); err == nil {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,9 +134,9 @@ func benchmarkTable(title string, samples []*sample) *grid {
 			return fmt.Sprintf(format, median(v))
 		}
 		var other []string
-		for _, unit := range []string{"ratio", "ns/line", "%captured"} {
-			if v, ok := s.of[unit]; ok {
-				other = append(other, fmt.Sprintf("%.3g %s", median(v), unit))
+		for _, unit := range slices.Sorted(maps.Keys(s.of)) {
+			if !slices.Contains([]string{"ns/op", "MB/s", "B/op", "allocs/op"}, unit) {
+				other = append(other, fmt.Sprintf("%.3g %s", median(s.of[unit]), unit))
 			}
 		}
 		t.rows = append(t.rows, []string{

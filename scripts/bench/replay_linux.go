@@ -28,7 +28,7 @@ type replayRun struct {
 // replayed is what one replay said, in a report, and what it cost.
 type replayed struct {
 	sent, failed, shed, different uint64
-	perSecond, cpuUs              float64
+	perSecond, cpuUs, reportUs    float64 // the latter two a request
 	lag50, lag99                  float64 // ms
 	spanPlanned, spanActual       float64 // s
 	peakMB                        float64
@@ -55,7 +55,7 @@ func (r *replayRun) run(ctx context.Context) (err error) {
 	if err := r.capture(ctx, source, paced, 2000, d(6*time.Second)); err != nil {
 		return err
 	}
-	if err := r.capture(ctx, source, dense, 0, d(4*time.Second)); err != nil {
+	if err := r.capture(ctx, source, dense, 0, d(2*time.Second)); err != nil {
 		return err
 	}
 	var timed, fast []replayed
@@ -137,7 +137,8 @@ func (r *replayRun) command(ctx context.Context, args ...string) *exec.Cmd {
 func tail(b []byte) string { return string(b[max(0, len(b)-500):]) }
 
 func (r *replayRun) report(ctx context.Context, run string) (replayed, error) {
-	out, err := r.command(ctx, "report", "--format", "json", run).Output()
+	cmd := r.command(ctx, "report", "--format", "json", run)
+	out, err := cmd.Output()
 	if err != nil {
 		return replayed{}, fmt.Errorf("report: %w", err)
 	}
@@ -158,8 +159,10 @@ func (r *replayRun) report(ctx context.Context, run string) (replayed, error) {
 	if err := json.Unmarshal(out, &in); err != nil {
 		return replayed{}, fmt.Errorf("report: %w", err)
 	}
+	used := cmd.ProcessState
 	got := replayed{
-		sent: in.Counts.Sent, different: in.Counts.Different, spanPlanned: in.Sender.Planned, spanActual: in.Sender.Actual,
+		reportUs: float64((used.UserTime() + used.SystemTime()).Microseconds()) / float64(max(in.Counts.Sent, 1)),
+		sent:     in.Counts.Sent, different: in.Counts.Different, spanPlanned: in.Sender.Planned, spanActual: in.Sender.Actual,
 		perSecond: float64(in.Counts.Sent) / max(in.Sender.Actual, 1e-9), lag50: in.Sender.LagMS.P50,
 	}
 	if in.Sender.LagMS.P99 != nil {
@@ -200,12 +203,13 @@ func (r *replayRun) table(timed, fast []replayed, floor []float64) {
 		return append([]string{
 			name, fmt.Sprintf("%.0f", median(rate)), ratio(rate, floor),
 			fmt.Sprintf("%.1f", median(of(rs, func(x replayed) float64 { return x.cpuUs }))),
+			fmt.Sprintf("%.1f", median(of(rs, func(x replayed) float64 { return x.reportUs }))),
 			fmt.Sprintf("%.0f", median(of(rs, func(x replayed) float64 { return x.peakMB }))),
 			late[0], late[1], late[2],
 		}, fmt.Sprint(failed), fmt.Sprint(shed), fmt.Sprint(different))
 	}
 	t := grid{title: "replay of searches, captured at 2 000 a second and as fast as they came", head: []string{
-		"", "requests/s", "× bare load", "CPU µs/request", "peak RSS MB", "lag p50 µs", "lag p99 µs", "span %", "failed", "shed", "different",
+		"", "requests/s", "× bare load", "CPU µs/request", "of it the report", "peak RSS MB", "lag p50 µs", "lag p99 µs", "span %", "failed", "shed", "different",
 	}}
 	t.rows = append(t.rows, row("speed 1", timed), row("speed max", fast))
 	t.print(r.out)
