@@ -36,7 +36,12 @@ const (
 	entryLen    = 48 // a row of the block table
 	tailLen     = 12 // length of the footer, tag, checksum: the last bytes of a file
 
-	kindZstd = 0 // the data frame is plain zstd; 1 is kept for sealed blocks
+	kindZstd   = 0 // the data frame is plain zstd
+	kindSealed = 1 // a skippable frame with the data frame encrypted
+
+	flagSealed  = 1 // of a file: its blocks are sealed
+	tagSealed   = "ESHS"
+	sealedFixed = 12 // bytes of a sealed frame in front of the ciphertext
 
 	maxMeta   = 1 << 20 // longest file header, of any version
 	maxBlocks = 1 << 20 // of a file: the writer rotates before its table grows larger
@@ -74,11 +79,19 @@ func appendFileHeader(dst []byte, m Meta) (out []byte, mark uint32, err error) {
 	start := len(dst)
 	dst = appendFrame(dst, tagFile, fileFixed-frameLen+len(text)+sumLen)
 	dst = binary.LittleEndian.AppendUint16(dst, formatVersion)
-	dst = binary.LittleEndian.AppendUint16(dst, 0) // flags: 1 is kept for sealed files
+	dst = binary.LittleEndian.AppendUint16(dst, m.flags())
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text)))
 	dst = append(dst, text...)
 	mark = sum(dst[start:])
 	return binary.LittleEndian.AppendUint32(dst, mark), mark, nil
+}
+
+// flags of the header.
+func (m *Meta) flags() uint16 {
+	if len(m.Sealed) > 0 {
+		return flagSealed
+	}
+	return 0
 }
 
 // wholeFrame reads the length of a whole skippable frame from its first bytes.
@@ -98,7 +111,8 @@ func decodeFileHeader(b []byte) (m Meta, mark uint32, newer, bad string) {
 	if v := binary.LittleEndian.Uint16(b[12:]); v != formatVersion {
 		return m, mark, fmt.Sprintf("format version %d", v), ""
 	}
-	if flags := binary.LittleEndian.Uint16(b[14:]); flags != 0 {
+	flags := binary.LittleEndian.Uint16(b[14:])
+	if flags&^flagSealed != 0 {
 		return m, mark, fmt.Sprintf("header flags %#x", flags), ""
 	}
 	if int64(binary.LittleEndian.Uint32(b[16:])) != int64(end-fileFixed) {
@@ -106,6 +120,9 @@ func decodeFileHeader(b []byte) (m Meta, mark uint32, newer, bad string) {
 	}
 	if json.Unmarshal(b[fileFixed:end], &m) != nil {
 		return Meta{}, mark, "", "header is not readable JSON"
+	}
+	if m.flags() != flags {
+		return Meta{}, mark, "", "header contradicts its flags"
 	}
 	return m, mark, "", ""
 }
@@ -126,9 +143,22 @@ type BlockInfo struct {
 func (b BlockInfo) end() int64 { return b.Offset + blockLen + int64(b.PackedLen) }
 
 // putBlockHeader fills the first blockLen bytes of b, whose rest is the data frame.
-func putBlockHeader(b []byte, mark uint32, i BlockInfo) {
-	h := appendFrame(b[:0], tagBlock, blockLen-frameLen)
-	h = binary.LittleEndian.AppendUint16(h, kindZstd)
+func putBlockHeader(b []byte, kind uint16, mark uint32, i BlockInfo) {
+	h := appendBlockHeader(b[:0], kind, mark, i, sum(b[blockLen:]))
+	binary.LittleEndian.AppendUint32(h, sum(h))
+}
+
+// sealedHeader is a sealed block's header as its ciphertext vouches for it: what
+// only the ciphertext decides is 0.
+func sealedHeader(mark uint32, i BlockInfo) []byte {
+	i.PackedLen = 0
+	return appendBlockHeader(nil, kindSealed, mark, i, 0)
+}
+
+// appendBlockHeader appends all of a block's header but its own checksum.
+func appendBlockHeader(h []byte, kind uint16, mark uint32, i BlockInfo, packed uint32) []byte {
+	h = appendFrame(h, tagBlock, blockLen-frameLen)
+	h = binary.LittleEndian.AppendUint16(h, kind)
 	h = binary.LittleEndian.AppendUint16(h, 0) // flags
 	h = binary.LittleEndian.AppendUint32(h, mark)
 	h = binary.LittleEndian.AppendUint32(h, i.Seq)
@@ -136,10 +166,9 @@ func putBlockHeader(b []byte, mark uint32, i BlockInfo) {
 	h = binary.LittleEndian.AppendUint32(h, i.Records)
 	h = binary.LittleEndian.AppendUint32(h, i.RawLen)
 	h = binary.LittleEndian.AppendUint32(h, i.PackedLen)
-	h = binary.LittleEndian.AppendUint32(h, sum(b[blockLen:]))
+	h = binary.LittleEndian.AppendUint32(h, packed)
 	h = binary.LittleEndian.AppendUint64(h, uint64(i.First))
-	h = binary.LittleEndian.AppendUint64(h, uint64(i.Last))
-	binary.LittleEndian.AppendUint32(h, sum(h))
+	return binary.LittleEndian.AppendUint64(h, uint64(i.Last))
 }
 
 // blockHeader is a decoded block header.
@@ -147,6 +176,7 @@ type blockHeader struct {
 	BlockInfo
 	mark  uint32
 	sum   uint32 // of the data frame
+	kind  uint16
 	newer string // what this version does not know
 }
 
@@ -156,8 +186,9 @@ func decodeBlockHeader(b []byte, offset int64) (h blockHeader, ok bool) {
 	if len(b) < blockLen || !hasTag(b, tagBlock) || binary.LittleEndian.Uint32(b[blockSummed:]) != sum(b[:blockSummed]) {
 		return h, false
 	}
-	if kind, flags := binary.LittleEndian.Uint16(b[12:]), binary.LittleEndian.Uint16(b[14:]); kind != kindZstd || flags != 0 {
-		h.newer = fmt.Sprintf("block kind %d flags %#x", kind, flags)
+	h.kind = binary.LittleEndian.Uint16(b[12:])
+	if flags := binary.LittleEndian.Uint16(b[14:]); h.kind > kindSealed || flags != 0 {
+		h.newer = fmt.Sprintf("block kind %d flags %#x", h.kind, flags)
 	}
 	h.mark, h.sum = binary.LittleEndian.Uint32(b[16:]), binary.LittleEndian.Uint32(b[44:])
 	h.BlockInfo = BlockInfo{

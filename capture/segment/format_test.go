@@ -218,7 +218,7 @@ func TestHeadersComeBack(t *testing.T) {
 		b.PackedLen = uint32(len(frame))
 		mark := rapid.Uint32().Draw(t, "mark")
 		out := append(make([]byte, blockLen), frame...)
-		putBlockHeader(out, mark, b)
+		putBlockHeader(out, kindZstd, mark, b)
 		h, ok := decodeBlockHeader(out, b.Offset)
 		if !ok || h.BlockInfo != b || h.mark != mark || h.sum != sum(frame) || h.newer != "" || !bytes.Equal(out[blockLen:], frame) {
 			t.Fatalf("%+v came back as %+v", b, h)
@@ -250,9 +250,9 @@ func TestNewerHeader(t *testing.T) {
 		t.Errorf("newer %q, bad %q", newer, bad)
 	}
 	binary.LittleEndian.PutUint16(b[12:], formatVersion)
-	binary.LittleEndian.PutUint16(b[14:], 1)
+	binary.LittleEndian.PutUint16(b[14:], 2)
 	binary.LittleEndian.PutUint32(b[len(b)-sumLen:], sum(b[:len(b)-sumLen]))
-	if _, _, newer, _ := decodeFileHeader(b); newer != "header flags 0x1" {
+	if _, _, newer, _ := decodeFileHeader(b); newer != "header flags 0x2" {
 		t.Errorf("newer %q", newer)
 	}
 }

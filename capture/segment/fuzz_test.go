@@ -33,7 +33,7 @@ func FuzzHeader(f *testing.F) {
 		}
 		if h, ok := decodeBlockHeader(b, 0); ok && h.newer == "" {
 			again := bytes.Clone(b[:blockLen])
-			putBlockHeader(again, h.mark, h.BlockInfo)
+			putBlockHeader(again, h.kind, h.mark, h.BlockInfo)
 			binary.LittleEndian.PutUint32(again[44:], h.sum)
 			binary.LittleEndian.PutUint32(again[blockSummed:], sum(again[:blockSummed]))
 			if !bytes.Equal(again, b[:blockLen]) {

@@ -24,6 +24,7 @@ type Meta struct {
 	Rules     string    `json:"rules,omitempty"`     // hash of the sanitising rules
 	Scheme    string    `json:"scheme,omitempty"`    // version of the pseudonym scheme
 	Preset    string    `json:"preset,omitempty"`    // name of the preset
+	Sealed    []byte    `json:"sealed,omitempty"`    // the file's key, wrapped to the recipients (age)
 	Plaintext bool      `json:"plaintext,omitempty"` // lines were not sanitised
 	Source    *Source   `json:"source,omitempty"`    // cluster that the traffic went to
 }

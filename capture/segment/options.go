@@ -1,5 +1,7 @@
 package segment
 
+import "filippo.io/age"
+
 // Written tells what one write has just put into the file.
 type Written struct {
 	Records uint64
@@ -14,6 +16,8 @@ type options struct {
 	onRepair  func(Report, error)
 	drops     func() map[string]uint64
 	free      func(dir string) (uint64, error)
+	// recipients: blocks are sealed to them, if there are any.
+	recipients []age.Recipient
 }
 
 // Option changes how a Writer works.

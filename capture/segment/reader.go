@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -93,8 +94,13 @@ type Reader struct {
 	footer   *Footer // once known
 	footerAt int64
 
+	identities []age.Identity
+	sealer     *sealer
+	locked     error // why sealed blocks cannot be opened
+
 	dec    *zstd.Decoder
 	packed []byte
+	opened []byte // data frame of a sealed block
 	raw    []byte
 	rest   []byte // lines of raw not given yet
 }
@@ -317,10 +323,21 @@ func (r *Reader) fetch(h blockHeader, unpack bool) (why string, err error) {
 		return "cut within a block", nil
 	case sum(r.packed) != h.sum:
 		return "block has a wrong checksum", nil
-	case unpack:
-		return r.decode(h), nil
+	case !unpack:
+		return "", nil
+	case (h.kind == kindSealed) != (len(r.meta.Sealed) > 0):
+		return "block is sealed and the file is not, or the other way round", nil
+	case h.kind != kindSealed:
+		return r.decode(h, r.packed), nil
+	case r.sealer == nil:
+		return "", r.fail(fmt.Errorf("%s%w", place(r.path, h.Offset), r.locked))
 	}
-	return "", nil
+	frame, ok := r.sealer.open(r.opened, r.packed, r.mark, h.BlockInfo)
+	if !ok {
+		return "block is not what was sealed", nil
+	}
+	r.opened = frame
+	return r.decode(h, frame), nil
 }
 
 // room gives b, or something larger, with room for n bytes. It gives a little
@@ -332,10 +349,10 @@ func room(b []byte, n int) []byte {
 	return b[:0]
 }
 
-// decode unpacks packed into raw and checks it against the header.
-func (r *Reader) decode(h blockHeader) (why string) {
+// decode unpacks a data frame into raw and checks it against the header.
+func (r *Reader) decode(h blockHeader, frame []byte) (why string) {
 	r.raw = room(r.raw, int(h.RawLen))
-	raw, err := r.dec.DecodeAll(r.packed, r.raw[:0:h.RawLen])
+	raw, err := r.dec.DecodeAll(frame, r.raw[:0:h.RawLen])
 	if err != nil || len(raw) != int(h.RawLen) {
 		return "block does not unpack"
 	}

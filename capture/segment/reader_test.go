@@ -211,7 +211,7 @@ func TestUnknownKindOfBlock(t *testing.T) {
 	for name, at := range map[string]int64{"kind": 12, "flags": 14} {
 		b := bytes.Clone(whole)
 		h := b[f.Blocks[1].Offset:]
-		h[at] = 1
+		h[at] = 2
 		binary.LittleEndian.PutUint32(h[blockSummed:], sum(h[:blockSummed]))
 		for _, policy := range []OnCorrupt{Fail, Skip} {
 			got, _, err := readBytes(b, closedName, WithOnCorrupt(policy))

@@ -191,7 +191,15 @@ func (w *Writer) create() (File, error) {
 func (w *Writer) header() error {
 	m := w.meta
 	m.Created = w.start.UTC().Truncate(time.Millisecond)
-	b, mark, err := appendFileHeader(nil, m)
+	var err error
+	if len(w.opt.recipients) > 0 {
+		w.sealer, m.Sealed, err = wrapKey(w.opt.recipients)
+	}
+	var b []byte
+	var mark uint32
+	if err == nil {
+		b, mark, err = appendFileHeader(nil, m)
+	}
 	if err == nil {
 		w.mark = mark
 		err = w.write(b)

@@ -53,6 +53,9 @@ func (r *Reader) header(b []byte) error {
 		return r.badHeader(bad, false)
 	}
 	r.begun, r.meta, r.mark = true, m, mark
+	if len(m.Sealed) > 0 {
+		r.sealer, r.locked = unwrapKey(m.Sealed, r.identities)
+	}
 	r.pos, r.first = int64(len(b)), int64(len(b))
 	return nil
 }

@@ -28,9 +28,10 @@ type Writer struct {
 	final   string    // path when closed
 	start   time.Time // of file
 	mark    uint32
-	off     int64  // where the next block goes
-	table   Footer // of file
-	number  uint64 // of file
+	sealer  *sealer // of file; nil: blocks are plain
+	off     int64   // where the next block goes
+	table   Footer  // of file
+	number  uint64  // of file
 	dropped map[string]uint64
 
 	raw   []byte // pending lines
@@ -219,8 +220,14 @@ func (w *Writer) pack() {
 	b.Offset, b.Seq, b.Index = w.off, uint32(len(w.table.Blocks)), w.table.next()
 	w.out = append(w.out[:0], make([]byte, blockLen)...)
 	w.out = w.enc.EncodeAll(w.raw, w.out)
-	b.RawLen, b.PackedLen = uint32(len(w.raw)), uint32(len(w.out)-blockLen)
-	putBlockHeader(w.out, w.mark, *b)
+	b.RawLen = uint32(len(w.raw))
+	kind := uint16(kindZstd)
+	if w.sealer != nil {
+		kind = kindSealed
+		w.out = w.sealer.seal(w.out, blockLen, w.mark, *b)
+	}
+	b.PackedLen = uint32(len(w.out) - blockLen)
+	putBlockHeader(w.out, kind, w.mark, *b)
 }
 
 // wrote counts the block that is now in the file.
