@@ -164,7 +164,7 @@ func (w *Worker) addHandles(dst []capture.Handle, from []es.Handle, dir string) 
 		switch {
 		case h.Kind == es.HandleID:
 			w.val = w.MapID(w.val[:0], h.Value)
-		case w.p.cfg.Preset == PresetOff:
+		case w.p.cfg.whole():
 			w.val = append(w.val[:0], h.Value...)
 		default:
 			w.val = w.state(w.val[:0], h.Value)
@@ -187,8 +187,11 @@ func (w *Worker) plain(rec *capture.Record, x *capture.Exchange) reason {
 		return dropBodyTooLarge
 	}
 	body, err := w.dec.Decode(header(x.Header, "Content-Encoding"), x.Body)
-	if err != nil {
+	switch {
+	case err != nil:
 		return dropDecompress
+	case route.Op == es.OpReindex && bytes.Contains(body, []byte("remote")):
+		return dropSecret // the remote cluster's password
 	}
 	w.route, w.plainBody = route, body
 	rec.Op, rec.Method, rec.Target = route.Op.String(), strings.Clone(x.Method), strings.Clone(target)

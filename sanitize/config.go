@@ -56,6 +56,10 @@ type Config struct {
 	// WordCache is how many tokens each worker remembers, a power of two.
 	WordCache int `yaml:"word_cache"`
 
+	// Recipients are the age X25519 recipients (age1…) that preset sealed encrypts
+	// to; only their identities open the capture.
+	Recipients Globs `yaml:"recipients"`
+
 	// AcceptPlaintext is what preset off needs: the person who starts the
 	// process has said that plain text on disk is accepted. Not a key of the file.
 	AcceptPlaintext bool `yaml:"-"`
@@ -121,11 +125,16 @@ type ParamRules struct {
 const (
 	PresetStrict   = "strict"
 	PresetFidelity = "fidelity"
+	PresetSealed   = "sealed" // nothing replaced, blocks encrypted to the recipients
 	PresetOff      = "off"
 )
 
 // Presets lists the presets, the default first.
-func Presets() []string { return []string{PresetStrict, PresetFidelity, PresetOff} }
+func Presets() []string { return []string{PresetStrict, PresetFidelity, PresetSealed, PresetOff} }
+
+// whole tells that requests are stored as they are but for credentials: in plain
+// text, or sealed.
+func (c *Config) whole() bool { return c.Preset == PresetOff || c.Preset == PresetSealed }
 
 // Default is the configuration without any setting: preset strict.
 func Default() Config {
@@ -203,6 +212,9 @@ func (c Config) Validate() error {
 		if !slices.Contains(s.allowed, s.value) {
 			bad("%s: %q is not one of %s", s.name, s.value, strings.TrimPrefix(strings.Join(s.allowed, ", "), ", "))
 		}
+	}
+	if (c.Preset == PresetSealed) != (len(c.Recipients) > 0) {
+		bad("recipients: preset sealed needs at least one (age1…), and no other preset has any")
 	}
 	if c.Preset == PresetOff && !c.AcceptPlaintext {
 		bad("preset off writes requests as they are, personal data included: it needs --i-accept-plaintext-on-disk")

@@ -114,10 +114,10 @@ func hashRules(cfg Config) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// KeyID names the key, see Key.ID; "" for preset off, whose records are not
+// KeyID names the key, see Key.ID; "" for presets off and sealed, whose records are not
 // pseudonymised.
 func (p *Pipeline) KeyID() string {
-	if p.cfg.Preset == PresetOff {
+	if p.cfg.whole() {
 		return ""
 	}
 	return p.keyID

@@ -96,7 +96,7 @@ func (w *Worker) note(l level, why string) {
 // MapID appends what the capture made of a document id, for a replay against a
 // target that holds the original ids.
 func (w *Worker) MapID(dst, id []byte) []byte {
-	if w.p.cfg.Preset == PresetOff {
+	if w.p.cfg.whole() {
 		return append(dst, id...)
 	}
 	return w.id(dst, id)
@@ -105,7 +105,7 @@ func (w *Worker) MapID(dst, id []byte) []byte {
 // MapName appends what the capture made of a caller-chosen name, as that of an
 // aggregation.
 func (w *Worker) MapName(dst, name []byte) []byte {
-	if w.p.cfg.Preset == PresetOff {
+	if w.p.cfg.whole() {
 		return append(dst, name...)
 	}
 	return w.chosen(dst, name)
@@ -127,7 +127,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 	}()
 	defer func() { w.route, w.plainBody, w.found = es.Route{}, nil, w.found[:0] }() // parts of the Exchange
 	*rec = capture.Record{Header: rec.Header[:0], Body: rec.Body[:0], Handles: rec.Handles[:0]}
-	if w.p.cfg.Preset == PresetOff {
+	if w.p.cfg.whole() {
 		return string(w.plain(rec, x))
 	}
 	w.reset()
