@@ -22,6 +22,8 @@ type SourceOptions struct {
 	From, To  int64 // Unix ns; From is included, To is not; 0 is no bound
 	OnCorrupt segment.OnCorrupt
 	MixedKeys bool // allow captures with different key ids
+	// Identities open sealed captures.
+	Identities segment.Identities
 	// MaxHeld bounds the unpacked bytes of blocks that overlap in time; beyond it
 	// blocks are unpacked again when their next line is due. 0 is 256 MiB. At
 	// least one block is held.
@@ -137,7 +139,7 @@ func keyNames(ids []string) string {
 
 // look takes a file's header and block table.
 func (s *Source) look(path string, number int) error {
-	r, err := segment.Open(path, segment.WithOnCorrupt(s.opt.OnCorrupt))
+	r, err := segment.Open(path, segment.WithOnCorrupt(s.opt.OnCorrupt), segment.WithIdentities(s.opt.Identities))
 	if err != nil {
 		return err
 	}
@@ -294,7 +296,7 @@ func (s *Source) line() ([]byte, blockRef, error) {
 // load unpacks a block into dst. nil: it is damaged, and that is to be passed
 // over.
 func (s *Source) load(b blockRef, dst []byte) ([]byte, error) {
-	raw, err := b.file.block(b.info, s.opt.OnCorrupt)
+	raw, err := b.file.block(b.info, segment.WithOnCorrupt(s.opt.OnCorrupt), segment.WithIdentities(s.opt.Identities))
 	switch {
 	case err == nil:
 		return append(dst[:0], raw...), nil
@@ -327,9 +329,9 @@ func (s *Source) Close() error {
 var errNoBlock = errors.New("block is damaged or gone")
 
 // block reads one block. Blocks are mostly asked for one after the other.
-func (f *sourceFile) block(b segment.BlockInfo, policy segment.OnCorrupt) ([]byte, error) {
+func (f *sourceFile) block(b segment.BlockInfo, opts ...segment.ReadOption) ([]byte, error) {
 	if f.reader == nil {
-		r, err := segment.Open(f.path, segment.WithOnCorrupt(policy))
+		r, err := segment.Open(f.path, opts...)
 		if err != nil {
 			return nil, err
 		}

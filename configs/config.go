@@ -45,7 +45,8 @@ type Sanitize struct {
 type Replay struct {
 	replay.Config `yaml:",inline"`
 	Target        Target `yaml:"target"`
-	Key           string `yaml:"key"` // the capture's key file, for targets with the original ids
+	Key           string `yaml:"key"`      // the capture's key file, for targets with the original ids
+	Identity      string `yaml:"identity"` // age identity file, for sealed captures
 
 	Out      string        `yaml:"out"`      // run directory; empty: named by the time
 	From     string        `yaml:"from"`     // RFC 3339, or relative to the capture as +5m, -1h

@@ -37,6 +37,9 @@ type Deps struct {
 	Mapper es.Mapper
 	// Identity is the target's, as Identify found it.
 	Identity es.Identity
+	// Veil covers the outcomes of a sealed capture, of which nothing readable may
+	// reach the outcome file; nil: they are stored as they are.
+	Veil *Veil
 	Log      *zap.Logger // may be nil
 }
 

@@ -108,6 +108,9 @@ func (e *Engine) write(it *item) {
 		o.Example = exampleOf(&it.plan.shot, o.Index)
 	}
 	e.tally.add(o, kinds)
+	if e.deps.Veil != nil {
+		e.deps.Veil.hide(o)
+	}
 	if e.deps.Lines == nil || e.tally.broken {
 		return
 	}

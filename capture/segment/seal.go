@@ -108,20 +108,26 @@ func (s *sealer) open(dst, frame []byte, mark uint32, i BlockInfo) ([]byte, bool
 	return out, err == nil
 }
 
+// Recipients are whom blocks are sealed to, Identities what opens them.
+type (
+	Recipients []age.Recipient
+	Identities []age.Identity
+)
+
 // WithRecipients seals the blocks to the recipients.
-func WithRecipients(recipients []age.Recipient) Option {
+func WithRecipients(recipients Recipients) Option {
 	return func(o *options) { o.recipients = recipients }
 }
 
 // WithIdentities opens sealed blocks. Without one that fits, a sealed file can be
 // verified and repaired, and its lines are an error that matches ErrSealed.
-func WithIdentities(identities []age.Identity) ReadOption {
+func WithIdentities(identities Identities) ReadOption {
 	return func(r *Reader) { r.identities = identities }
 }
 
 // ParseRecipients reads X25519 recipients (age1…).
-func ParseRecipients(texts []string) ([]age.Recipient, error) {
-	out := make([]age.Recipient, 0, len(texts))
+func ParseRecipients(texts []string) (Recipients, error) {
+	out := make(Recipients, 0, len(texts))
 	for _, t := range texts {
 		r, err := age.ParseX25519Recipient(t)
 		if err != nil {
@@ -134,7 +140,7 @@ func ParseRecipients(texts []string) ([]age.Recipient, error) {
 
 // ParseIdentities reads an identity file as age-keygen writes it. Its errors do
 // not quote it.
-func ParseIdentities(text io.Reader) ([]age.Identity, error) {
+func ParseIdentities(text io.Reader) (Identities, error) {
 	ids, err := age.ParseIdentities(text)
 	if err != nil {
 		return nil, errors.New("no age identities (AGE-SECRET-KEY-1…) in the file")

@@ -130,6 +130,7 @@ func printJSON(w io.Writer, v any) error {
 
 func newCaptureStat(s *streams) *cobra.Command {
 	var asJSON, skip bool
+	var identity string
 	c := &cobra.Command{
 		Use:     "stat PATH...",
 		Short:   "Count what a capture holds, and what it lacks",
@@ -137,7 +138,11 @@ func newCaptureStat(s *streams) *cobra.Command {
 		Args:    someArgs("path"),
 		PreRunE: func(c *cobra.Command, _ []string) error { return onCorrupt(c, &skip) },
 		RunE: func(_ *cobra.Command, paths []string) error {
-			opt := capture.SourceOptions{}
+			ids, err := identities(identity, s.in)
+			if err != nil {
+				return err
+			}
+			opt := capture.SourceOptions{Identities: ids}
 			if skip {
 				opt.OnCorrupt = segment.Skip
 			}
@@ -152,6 +157,7 @@ func newCaptureStat(s *streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&identity, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
 	c.Flags().StringVar(new(string), "on-corrupt", "error", "error, or skip to the next whole block")
 	return c
 }

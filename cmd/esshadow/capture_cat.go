@@ -16,6 +16,7 @@ import (
 // catCmd is what capture cat is asked for.
 type catCmd struct {
 	from, to, op string
+	identity     string
 	limit        int
 	skip         bool
 }
@@ -35,6 +36,7 @@ func newCaptureCat(s *streams) *cobra.Command {
 	f.StringVar(&q.to, "to", "", "end at this `time`, likewise")
 	f.StringVar(&q.op, "op", "", "only this operation, such as search or bulk")
 	f.IntVar(&q.limit, "limit", 0, "stop after so many records; 0: all")
+	f.StringVar(&q.identity, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
 	f.StringVar(new(string), "on-corrupt", "error", "error, or skip to the next whole block")
 	f.Bool("json", true, "records are always JSON")
 	_ = f.MarkHidden("json")
@@ -58,8 +60,11 @@ func onCorrupt(c *cobra.Command, skip *bool) error {
 	return nil
 }
 
-func (q *catCmd) options(paths []string) (capture.SourceOptions, error) {
-	opt := capture.SourceOptions{MixedKeys: true}
+func (q *catCmd) options(s *streams, paths []string) (opt capture.SourceOptions, err error) {
+	opt.MixedKeys = true
+	if opt.Identities, err = identities(q.identity, s.in); err != nil {
+		return opt, err
+	}
 	if q.skip {
 		opt.OnCorrupt = segment.Skip
 	}
@@ -96,7 +101,7 @@ func (q *catCmd) options(paths []string) (capture.SourceOptions, error) {
 }
 
 func (q *catCmd) run(s *streams, paths []string) error {
-	opt, err := q.options(paths)
+	opt, err := q.options(s, paths)
 	if err != nil {
 		return err
 	}

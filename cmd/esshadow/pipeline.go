@@ -37,7 +37,7 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if err != nil {
 		return &codeError{exitUsage, err}
 	}
-	if cfg.Sanitize.Key == "" && cfg.Sanitize.Preset != sanitize.PresetOff {
+	if cfg.Sanitize.Key == "" && pipeNeedsKey(cfg.Sanitize.Preset) {
 		g.log.Warn("no --key: pseudonyms are made with a key for this process alone and agree with those of no other; it is gone at the end")
 	}
 	meta, salt, err := captureMeta()
@@ -56,16 +56,25 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if meta.Plaintext {
 		g.log.Warn("preset off: requests are written to the disk as they are, personal data included")
 	}
+	to, err := segment.ParseRecipients(cfg.Sanitize.Recipients)
+	if err != nil {
+		return usage("sanitize.recipients: %w", err)
+	}
 	id := sourceIdentity(ctx, cfg.Proxy, g.log)
 	if id.UUID != "" {
 		meta.Source = &segment.Source{UUID: id.UUID, Version: id.Version, Flavor: id.Flavor}
 	}
 	g.recorder, err = capture.NewRecorder(cfg.Capture.Config, capture.Options{
-		Open:         capture.OpenSegments(cfg.Capture.Files, meta, g.log),
+		Open:         capture.OpenSegments(cfg.Capture.Files, meta, g.log, segment.WithRecipients(to)),
 		NewSanitizer: func() capture.Sanitizer { return pipe.Worker() },
 		Log:          g.log,
 	})
 	return err
+}
+
+// pipeNeedsKey tells that a preset makes pseudonyms.
+func pipeNeedsKey(preset string) bool {
+	return preset != sanitize.PresetOff && preset != sanitize.PresetSealed
 }
 
 // writable makes the directory where it is missing and tries it: a recorder

@@ -86,6 +86,7 @@ func (r *replayCmd) flags(c *cobra.Command) {
 	f.IntVar(&t.Connections, "connections", 0, "connections to the target; 0: as many as requests in flight")
 	f.DurationVar(&t.Timeout, "timeout", t.Timeout, "from sending a request to the last byte of its answer")
 	f.BoolVar(&cfg.DryRun, "dry-run", false, "show what would be sent, and send nothing")
+	f.StringVar(&cfg.Identity, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
 	f.StringVar(&cfg.Key, "key", "", "the capture's key `file`, for a target that holds the original ids")
 	f.StringVar(&t.User, "user", "", "user `name` at the target")
 	f.StringVar(&t.PasswordFile, "password-file", "", "`file` with the user's password, - for standard input; or set ESSHADOW_REPLAY_PASSWORD")
@@ -174,7 +175,11 @@ func (r *replayCmd) window(info capture.Info) error {
 
 // open opens the captures for the chosen window.
 func (r *replayCmd) open(paths []string) (*capture.Source, error) {
-	src, err := capture.OpenSource(paths, capture.SourceOptions{})
+	ids, err := identities(r.set.cfg.Replay.Identity, r.s.in)
+	if err != nil {
+		return nil, err
+	}
+	src, err := capture.OpenSource(paths, capture.SourceOptions{Identities: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +194,7 @@ func (r *replayCmd) open(paths []string) (*capture.Source, error) {
 	if err := src.Close(); err != nil {
 		return nil, err
 	}
-	return capture.OpenSource(paths, capture.SourceOptions{From: w.From, To: w.To})
+	return capture.OpenSource(paths, capture.SourceOptions{From: w.From, To: w.To, Identities: ids})
 }
 
 // run replays and reports. A report may come with an error: what there is of
@@ -226,7 +231,12 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 	if err != nil {
 		return nil, err
 	}
+	veil, err := veilFor(src.Info())
+	if err != nil {
+		return nil, err
+	}
 	e := replay.New(cfg.Config, replay.Deps{
+		Veil:   veil,
 		Source: src, Target: client, Lines: lines, Judge: judge, Mapper: mapper, Identity: target,
 		Log: newLogger(r.set.cfg.Log, r.s.err),
 	})
