@@ -34,14 +34,15 @@ type heard struct {
 // changing is what differs between two calls of the same API: the time that it
 // took and ids that the engine makes up, of scrolls, points in time and of an
 // index that was made anew. The id of a point in time stands in the answer that
-// opens it as "id" or "pit_id".
-var changing = regexp.MustCompile(`"took":\d+|"_scroll_id":"[^"]*"|"pit_id":"[^"]*"|^\{"id":"[^"]*"|"index_uuid":"[^"]*"`)
+// opens it as "id" or "pit_id", OpenSearch adds when that was.
+var changing = regexp.MustCompile(`"took":\d+|"_scroll_id":"[^"]*"|"pit_id":"[^"]*"|^\{"id":"[^"]*"|"index_uuid":"[^"]*"|"creation_time":\d+`)
 
 // text is an answer but for what changes: took and made-up ids, and in the head
-// the length that follows from took.
+// the length that follows from took, and OpenSearch's processor time of a task.
 func (h heard) text() string {
 	head := maps.Clone(h.Header)
 	delete(head, "content-length")
+	delete(head, "task_resource_usage")
 	names := slices.Sorted(maps.Keys(head))
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n%d\n", h.Method, madeUp.ReplaceAllString(h.Target, "$1$2"), h.Status)

@@ -177,7 +177,7 @@ func id(n int) string { return fmt.Sprintf("doc-%d", n) }
 
 // journal writes and reads by turns on one connection: every answer depends on
 // the order.
-func (l *lane) journal() {
+func (l *lane) journal(e engine) {
 	for n := range 15 {
 		doc := "/" + jourIndex + "/_doc/" + id(n)
 		l.do("get", 404, "GET", doc, nil)
@@ -193,6 +193,9 @@ func (l *lane) journal() {
 		l.do("bulk", 200, "POST", "/"+jourIndex+"/_bulk?refresh=true", lines(
 			m{"index": m{"_id": id(100 + n)}}, document(100+n), m{"create": m{"_id": id(100 + n)}}, document(100+n)))
 		l.do("search", 200, "POST", "/"+jourIndex+"/_search", m{"query": m{"match_all": m{}}, "size": 50, "sort": []any{m{"seq": "asc"}}})
+	}
+	if e.major == 7 { // the last engine that lets a bulk name a document's type
+		l.do("bulk", 200, "POST", "/_bulk", lines(m{"index": m{"_index": jourIndex, "_type": "_doc", "_id": "typed"}}, document(1)))
 	}
 }
 
@@ -212,6 +215,9 @@ func reads(t *testing.T, e engine, url string) map[string]int {
 			l.mix(rand.New(rand.NewPCG(uint64(i), 11)), readsEach, readsEvery)
 			l.scroll()
 			l.pit(e)
+			if e.major == 7 {
+				l.old()
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			for op, n := range l.sent {

@@ -107,6 +107,9 @@ func (l *lane) scroll() {
 	l.do("clear_scroll", 200, "DELETE", "/_search/scroll", m{"scroll_id": l.field(a, "_scroll_id")})
 }
 
+// pitUses is how many requests of pit use the id that the first one gets.
+const pitUses = 7
+
 // pit reads pages behind a point in time, and closes it.
 func (l *lane) pit(e engine) {
 	var pit string
@@ -130,6 +133,17 @@ func (l *lane) pit(e engine) {
 		l.do("close_pit", 200, "DELETE", "/_search/point_in_time", m{"pit_id": []string{pit}})
 	} else {
 		l.do("close_pit", 200, "DELETE", "/_pit", m{"id": pit})
+	}
+}
+
+// oldOnes is how often each lane sends a request that only older engines know.
+const oldOnes = 3
+
+// old searches by the interval that is neither calendar nor fixed, which
+// Elasticsearch 7 and OpenSearch still take.
+func (l *lane) old() {
+	for range oldOnes {
+		l.do("search", 200, "POST", "/"+docsIndex+"/_search", m{"size": 0, "aggs": m{"days": m{"date_histogram": m{"field": "at", "interval": "week"}}}})
 	}
 }
 
