@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -27,11 +28,20 @@ func newCaptureCmd(s *streams) *cobra.Command {
 	return c
 }
 
-// captureFiles lists what paths hold, captures and outcomes alike.
+// captureFiles lists what paths hold, captures and outcomes alike, and leaves
+// other files of a directory alone.
 func captureFiles(paths []string) ([]string, error) {
-	files, err := segment.List("", paths...)
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, suffix := range []string{segment.SuffixCapture, segment.SuffixOutcomes} {
+		found, err := segment.List(suffix, paths...)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found { // a path that is a file is found each time
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no segment files in %v", paths)

@@ -241,3 +241,27 @@ func TestCaptureCorrupt(t *testing.T) {
 		t.Errorf("%d lines, want the 4 of the sound file", len(got))
 	}
 }
+
+// Other files that lie in a capture's directory are none of our business, least
+// of all for repair.
+func TestCaptureLeavesOtherFilesAlone(t *testing.T) {
+	c := makeCapture(t, 2, 0)
+	for _, name := range []string{"README", "notes.open", "run.json"} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := readAll(t, c.dir)
+	for _, sub := range []string{"ls", "verify", "repair"} {
+		r := esshadow(t, nil, "capture", sub, c.dir, c.dir, segmentFile(t, c.dir)).want(t, exitDone)
+		if strings.Count(r.out, ".ndjson.zst") != 1 || strings.Contains(r.out, "README") {
+			t.Errorf("%s: %s", sub, r.out)
+		}
+	}
+	after := readAll(t, c.dir)
+	for name, text := range before {
+		if after[name] != text {
+			t.Errorf("%s changed", name)
+		}
+	}
+}

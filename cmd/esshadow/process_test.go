@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ type process struct {
 	lines  chan string // of standard error, as they come
 	exited chan struct{}
 
+	out    bytes.Buffer // standard output; read after the end
 	mu     sync.Mutex
 	stderr strings.Builder
 }
@@ -30,7 +32,8 @@ type process struct {
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command("esshadow", args...), lines: make(chan string, 1<<12), exited: make(chan struct{})}
-	out, err := p.cmd.StderrPipe()
+	p.cmd.Stdout = &p.out
+	errs, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +42,7 @@ func start(t *testing.T, args ...string) *process {
 	}
 	go func() {
 		defer close(p.exited)
-		p.read(out)
+		p.read(errs)
 		_ = p.cmd.Wait()
 	}()
 	t.Cleanup(func() {
