@@ -119,7 +119,6 @@ func owners() map[string][]string {
 		"github.com/klauspost/compress/zstd":        {"capture/segment", "capture", "sanitize/audit"},
 		"filippo.io/age":                            {"capture/segment", "cmd/esshadow"},
 		"github.com/blevesearch/bleve":              {"internal/sandbox"},
-		"filippo.io/age":                            {"capture/segment", "cmd/esshadow"},
 		"github.com/goccy/go-yaml":                  {"configs"},
 		"github.com/spf13/cobra":                    {"cmd/esshadow"},
 		"github.com/HdrHistogram/":                  {"replay", "replay/report"},

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/esshadow/esshadow/configs"
+	"github.com/esshadow/esshadow/replay/report"
+)
+
+// A sealed capture keeps nothing readable on the disk, opens with the identity
+// alone, and compares with a target that holds the real documents.
+func TestSealedCapture(t *testing.T) {
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, identity := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "identity")
+	if err := os.WriteFile(identity, []byte(id.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, target := newEngine(t), newEngine(t)
+	sealSearches(t, source, dir, id.Recipient().String())
+	noneOf(t, dir, "amber", "items", "secret-password")
+
+	esshadow(t, nil, "capture", "cat", dir).want(t, exitFailed, "sealed")
+	cat := esshadow(t, nil, "capture", "cat", "--identity", identity, "--op", "search", dir).want(t, exitDone)
+	if !strings.Contains(cat.out, `"title":"amber`) && !strings.Contains(cat.out, "title") {
+		t.Errorf("the identity does not open it: %.300s", cat.out)
+	}
+	if strings.Contains(cat.out, "secret-password") || strings.Contains(cat.out, "Basic") {
+		t.Error("credentials are kept in a sealed capture")
+	}
+	esshadow(t, nil, "capture", "verify", dir).want(t, exitDone)
+
+	send(t, "POST", target.url+"/_bulk", bulkBody("items", 0, 48)) // the real documents, not from the capture
+	send(t, "POST", target.url+"/items/_refresh", "")
+	run := filepath.Join(t.TempDir(), "run")
+	esshadow(t, nil, "replay", dir, "--target", target.url, "--identity", identity, "--speed", "max", "--out", run).want(t, exitDone)
+	rep := decode[report.Report](t, esshadow(t, nil, "report", "--format", "json", run).want(t, exitDone).out)
+	if rep.Counts.Same != 12 || rep.Counts.Different != 0 {
+		t.Errorf("counts %+v", rep.Counts)
+	}
+	noneOf(t, run, "amber", "items")
+}
+
+func sealSearches(t *testing.T, source *engine, dir, recipient string) {
+	t.Helper()
+	var errs bytes.Buffer
+	s := &streams{in: strings.NewReader(""), out: io.Discard, err: &errs, env: lookup(nil)}
+	set := &settings{cfg: configs.Default(), s: s}
+	set.cfg.Proxy.Upstreams, set.cfg.Proxy.Listen, set.cfg.Proxy.Admin = []string{source.url}, "127.0.0.1:0", "off"
+	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = dir, 0
+	set.cfg.Sanitize.Preset, set.cfg.Sanitize.Recipients = "sealed", []string{recipient}
+	ready := make(chan net.Addr, 1)
+	set.listening = func(a net.Addr) { ready <- a }
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- runProxy(ctx, s, set) }()
+	select {
+	case a := <-ready:
+		url := "http://demo:secret-password@" + a.String()
+		send(t, "POST", url+"/_bulk", bulkBody("items", 0, 48))
+		send(t, "POST", url+"/items/_refresh", "")
+		for i := range 12 {
+			send(t, "POST", url+"/items/_search", searchBody(i))
+		}
+	case err := <-ended:
+		t.Fatalf("proxy: %v\n%s", err, &errs)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatalf("proxy: %v\n%s", err, &errs)
+	}
+}
+
+// noneOf looks for words in every file of a directory, unpacked where it can be.
+func noneOf(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(raw) + unpacked(raw)
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				t.Errorf("%q can be read in %s", w, f.Name())
+			}
+		}
+	}
+}
+
+func unpacked(raw []byte) string {
+	d, err := zstd.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	text, _ := io.ReadAll(d)
+	return string(text)
+}
