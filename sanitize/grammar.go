@@ -49,6 +49,10 @@ const (
 	pExt     // plugins' own
 	pImage   // base64 of a picture
 	pOptions // an option that may be an object of options
+	pESQL    // texts of query languages
+	pSQL
+	pEQL
+	pPPL
 )
 
 func primNames() map[string]prim {
@@ -60,6 +64,7 @@ func primNames() map[string]prim {
 		"N": pN, "PATH": pPath, "ORDER": pOrder, "SCRIPT": pScript, "TEMPLATE": pTemplate, "DOC": pDoc,
 		"VECTOR": pVector, "GEO": pGeo, "STATE": pState, "SECRET": pSecret, "TAG": pTag, "WRAPPER": pWrapper,
 		"EXT": pExt, "IMAGE": pImage, "OPTIONS": pOptions,
+		"ESQL": pESQL, "SQL": pSQL, "EQL": pEQL, "PPL": pPPL,
 	}
 }
 

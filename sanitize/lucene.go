@@ -315,39 +315,47 @@ func (w *Worker) luceneBound(dst, word []byte) []byte {
 	return w.text.text(dst, word)
 }
 
-// simpleQuery handles the simple query string: every character but letters and
-// digits is an operator or a separator, and stays.
+// simpleQuery handles the simple query string.
 func (r *rewriter) simpleQuery(k es.Token, s []byte) reason {
+	out, why := r.simpleText(r.tmp[:0], s)
+	r.tmp = out
+	if why != kept {
+		return why
+	}
+	r.replace(k)
+	r.out = es.AppendQuoted(r.out, out)
+	return kept
+}
+
+// simpleText appends the form of a simple query string: every character but
+// letters and digits is an operator or a separator, and stays.
+func (w *Worker) simpleText(dst, s []byte) ([]byte, reason) {
 	for i, c := range s {
 		if c == '~' && i > 0 && s[i-1] != '"' {
-			r.note(broken, "fuzzy")
+			w.note(broken, "fuzzy")
 		}
 		if c == '*' && i > 0 && inRun(s, i-1) {
-			r.note(broken, "prefix")
+			w.note(broken, "prefix")
 		}
 	}
 	if hasUnicodeEscape(s) {
-		return dropUnparsableQuery
+		return dst, dropUnparsableQuery
 	}
-	if r.numericText(s) {
-		r.note(approx, "number_as_string")
+	if w.numericText(s) {
+		w.note(approx, "number_as_string")
 	}
-	out := r.tmp[:0]
 	for len(s) > 0 { // distances stay
 		i := bytes.IndexByte(s, '~')
 		if i < 0 {
 			i = len(s)
 		}
-		out = r.Worker.text.text(out, s[:i])
+		dst = w.text.text(dst, s[:i])
 		n := i
 		for n < len(s) && n < i+3 && (n == i || digitsAt(s, n, 1)) {
 			n++
 		}
-		out = append(out, s[i:n]...)
+		dst = append(dst, s[i:n]...)
 		s = s[n:]
 	}
-	r.tmp = out
-	r.replace(k)
-	r.out = es.AppendQuoted(r.out, out)
-	return kept
+	return dst, kept
 }

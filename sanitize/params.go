@@ -30,7 +30,8 @@ S: batch_size allow_no_indices allow_partial_search_results allow_partial_result
  suggest_mode suggest_size term_statistics terminate_after timeout timestamp track_scores track_total_hits ttl typed_keys
  verbose_pipeline verbose version version_type wait_for_active_shards wait_for_checkpoints wait_for_checkpoints_timeout
  wait_for_completion wait_for_completion_timeout wait_for_timeout filters types include_empty_fields phase_took
- cancel_after_time_interval include_source_on_error ignore_no_match
+ cancel_after_time_interval include_source_on_error ignore_no_match allow_partial_sequence_results delimiter drop_null_columns
+ columnar sanitize exact_bounds extent grid_agg grid_precision grid_type with_labels time_zone mode
 N: analyzer pipeline search_pipeline stats type
 F: _source _source_excludes _source_exclude _source_includes _source_include default_field df docvalue_fields fields
  storedFields stored_fields suggest_field

@@ -157,6 +157,9 @@ func newBodyNodes(g *grammar) bodyNodes {
 			es.OpOpenPIT: at("open_pit"), es.OpClosePIT: at("close_pit"),
 			es.OpIndex: {scalar: pDoc}, es.OpCreate: {scalar: pDoc}, es.OpUpdate: at("update"),
 			es.OpUpdateByQuery: at("by_query"), es.OpDeleteByQuery: at("by_query"), es.OpReindex: at("reindex"),
+			es.OpESQL: at("esql"), es.OpESQLAsync: at("esql"), es.OpSQL: at("sql"), es.OpSQLAsync: at("sql"), es.OpSQLClose: at("sql_close"),
+			es.OpEQL: at("eql"), es.OpEQLAsync: at("eql"), es.OpPPL: at("ppl"),
+			es.OpSearchApplication: at("application"), es.OpMVT: at("mvt"), es.OpAnalyze: at("analyze"),
 		},
 	}
 }

@@ -11,7 +11,7 @@ package sanitize
 // What a value is: an upper-case word for scalars (the prims in grammar.go), or
 // @kind for an object; "X|@kind" takes both. An array stands for each of its
 // elements, "X/@kind" gives its elements a kind of their own.
-const bodyTables = queryTables + leafTables + aggTables + searchTables + otherTables
+const bodyTables = queryTables + leafTables + aggTables + searchTables + otherTables + langTables
 
 const queryTables = `
 plain: boost=S _name=N
@@ -300,4 +300,31 @@ reindex_dest: index=IX type,pipeline=N op_type,version_type=S routing=ID
 graph: query=@query vertices=@vertex connections=@graph controls=OPTIONS
 vertex: field=F size,min_doc_count,shard_min_doc_count=S include=V|@vertex_term exclude=V
 vertex_term: term=V boost=S
+`
+
+// langTables are the bodies of the query languages, and of what is searched
+// through a stored template or drawn as a map.
+const langTables = `
+esql: query=ESQL filter=@query params=V/V|@esql_param tables=@esql_tables pragma=OPTIONS
+ locale,time_zone,columnar,profile,include_ccs_metadata,include_execution_metadata,accept_pragma_risks,drop_null_columns=S
+ wait_for_completion_timeout,keep_on_completion,keep_alive,allow_partial_results,project_routing=S
+esql_param: *N=V|@esql_param_of
+esql_param_of: value=V identifier,pattern=F
+esql_tables: *N=@esql_columns
+esql_columns: *F=@esql_column
+esql_column: *S=V
+sql: query=SQL filter=@query params,parameters=V/V|@sql_param cursor=STATE catalog=N runtime_mappings=@runtime_map
+ fetch_size,columnar,time_zone,mode,version,request_timeout,page_timeout,field_multi_value_leniency,index_include_frozen=S
+ wait_for_completion_timeout,keep_on_completion,keep_alive,binary_format,allow_partial_search_results,project_routing=S
+sql_param: type=S value=V
+sql_close: cursor=STATE
+eql: query=EQL filter=@query fields=F|@field_spec runtime_mappings=@runtime_map pit=@pit
+ event_category_field,timestamp_field,tiebreaker_field,implicit_join_key_field=F
+ size,fetch_size,result_position,case_sensitive,max_samples_per_key,wait_for_completion_timeout,keep_on_completion=S
+ keep_alive,allow_partial_search_results,allow_partial_sequence_results,ccs_minimize_roundtrips,project_routing=S
+ppl: query=PPL filter=@query parameters=V/V|@sql_param cursor=STATE fetch_size,format,profile,analyze,explain=S
+application: params=@values
+mvt: fields=F|@field_spec aggs=@aggs query=@query runtime_mappings=@runtime_map sort=SORT|@sort
+ exact_bounds,extent,buffer,grid_agg,grid_precision,grid_type,size,track_total_hits,with_labels,project_routing=S
+analyze: text=T field=F analyzer,tokenizer,normalizer,filter,char_filter,explain,attributes=S
 `

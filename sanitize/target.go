@@ -77,6 +77,11 @@ func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 			if dst, why = w.segment(dst, seg, w.id); why != kept {
 				return dst, why
 			}
+		case route.Op == es.OpMVT && i > 2:
+			var why reason
+			if dst, why = w.tile(dst, seg); why != kept {
+				return dst, why
+			}
 		case legacyType(route.Op) && i > 1:
 			var why reason
 			if dst, why = w.segment(dst, seg, w.chosen); why != kept {
@@ -95,12 +100,24 @@ func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 // idOf is what the id of an operation's path is.
 func (w *Worker) idOf(op es.Op) func(dst, s []byte) []byte {
 	switch op {
-	case es.OpScroll, es.OpClearScroll, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete, es.OpClosePIT:
+	case es.OpScroll, es.OpClearScroll, es.OpAsyncGet, es.OpAsyncStatus, es.OpAsyncDelete, es.OpClosePIT,
+		es.OpESQLAsync, es.OpSQLAsync, es.OpEQLAsync:
 		return w.state
 	case es.OpSearchTemplate, es.OpRender, es.OpSearchApplication:
 		return w.chosen
 	}
 	return w.id
+}
+
+// tile appends a field, or a number of a map's tile, which tells a place.
+func (w *Worker) tile(dst []byte, seg string) ([]byte, reason) {
+	if !isNumber([]byte(seg)) {
+		return w.segment(dst, seg, w.field)
+	}
+	if w.p.cfg.Geo != "keep" && len(seg) > 1 {
+		return dst, dropGeo
+	}
+	return append(dst, seg...), kept
 }
 
 // segment appends the form of one path segment, which is percent-encoded.
@@ -182,7 +199,8 @@ func pathWords() []string {
 		"_field_caps", "_explain", "_validate", "query", "_termvectors", "_mtermvectors", "_terms_enum", "_rank_eval",
 		"_search_shards", "_knn_search", "_graph", "explore", "_update_by_query", "_delete_by_query", "_refresh", "template",
 		"point_in_time", "scroll", "_all", "status", "_render", "_reindex", "_resolve", "index", "cluster", "_plugins",
-		"_asynchronous_search", "_opendistro", "_rollup_search",
+		"_asynchronous_search", "_opendistro", "_rollup_search", "_query", "async", "stop", "_sql", "translate", "close", "delete",
+		"_eql", "search", "_ppl", "_analyze", "_mvt", "_application", "search_application", "_render_query",
 	}
 }
 

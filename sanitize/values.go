@@ -39,6 +39,14 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 		return r.script(k, s)
 	case pTemplate:
 		return dropTemplate
+	case pESQL:
+		return r.langAt(k, s, langESQL)
+	case pSQL:
+		return r.langAt(k, s, langSQL)
+	case pEQL:
+		return r.langAt(k, s, langEQL)
+	case pPPL:
+		return r.langAt(k, s, langPPL)
 	case pVector, pImage:
 		return r.vectorText(k, s)
 	case pGeo:
@@ -175,11 +183,11 @@ func (r *rewriter) act(k es.Token, s []byte, a action) reason {
 
 // numericText tells a string that a numeric field would take as a number while
 // the documents' numbers are kept: its digits are permuted, so the two part.
-func (r *rewriter) numericText(s []byte) bool {
+func (w *Worker) numericText(s []byte) bool {
 	if len(s) == 0 || len(s) > 20 || !isNumber(s) {
 		return false
 	}
-	return !(r.p.cfg.Numbers == "fpe" && len(s) > tableDigits && !bytesHas(s, '.'))
+	return !(w.p.cfg.Numbers == "fpe" && len(s) > tableDigits && !bytesHas(s, '.'))
 }
 
 // endsDelimited tells that a prefix ends where a run ends, and not inside of what
@@ -273,7 +281,7 @@ func (r *rewriter) numberAt(k es.Token, p prim) reason {
 		return r.idNumber(k)
 	case pGeo:
 		return r.coarse(k)
-	case pSecret, pState, pTemplate, pScript, pTag, pWrapper, pImage:
+	case pSecret, pState, pTemplate, pScript, pTag, pWrapper, pImage, pESQL, pSQL, pEQL, pPPL:
 		return dropShape
 	}
 	if r.specialField() != nil {

@@ -192,11 +192,8 @@ func methodName(m string) string {
 
 // admit says whether an operation's requests are captured at all.
 func (w *Worker) admit(route es.Route, x *capture.Exchange) reason {
-	switch route.Op {
-	case es.OpUnknown:
+	if route.Op == es.OpUnknown {
 		return dropUnknownEndpoint
-	case es.OpSQL, es.OpSQLAsync, es.OpSQLClose, es.OpESQL, es.OpESQLAsync, es.OpEQL, es.OpEQLAsync, es.OpPPL:
-		return dropQueryLanguage
 	}
 	if _, ok := w.p.bodies.byOp[route.Op]; !ok && !bodiless(route.Op) && route.Op != es.OpBulk && !addOnSearch(route) {
 		return dropEndpoint

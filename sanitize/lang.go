@@ -1,0 +1,362 @@
+package sanitize
+
+import (
+	"bytes"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// langWalk rewrites one text of a query language: keywords, functions, operators
+// and white space stay, names go the way of field names, literals become
+// pseudonyms by what they are compared with, comments go. What it cannot place
+// surely drops the record.
+type langWalk struct {
+	*Worker
+	lang    language
+	d       *dialect
+	s       []byte
+	toks    []langToken
+	out     []byte
+	frames  []langFrame
+	command string   // ES|QL, PPL: of the step of the pipe; SQL: the statement
+	opens   bool     // a command, or EQL's event category, comes next
+	sources []string // index names of the text, by which names may be qualified
+
+	text, form []byte // scratch: a literal decoded, its pseudonym
+}
+
+// langFrame is what is known within a pair of brackets, or outside of all.
+type langFrame struct {
+	open    byte   // ( [ {, 0 for the whole text
+	fn      string // the function whose arguments these are, upper case
+	arg     int
+	first   string // name that stands as the first argument
+	field   string // name at hand, which literals are compared with
+	op      langOp
+	list    bool   // commas separate values of one comparison
+	command string // of the text around it
+}
+
+// langOp is how a literal is used.
+type langOp uint8
+
+const (
+	opNone langOp = iota
+	opEqual
+	opRange
+	opLike
+	opRegexp
+	opMatch  // : of ES|QL, which searches
+	opSame   // : of EQL, in which * and ? are wildcards
+	opAmount // LIMIT and the like, whose numbers stay
+	opEscape // of LIKE
+	opSpan   // INTERVAL
+)
+
+// langAt handles a string that holds a text of a query language.
+func (r *rewriter) langAt(k es.Token, s []byte, lang language) reason {
+	if lang == langSQL && addOnPath(r.route.Path) {
+		lang = langOpenSQL
+	}
+	out, why := r.langText(r.tmp2[:0], s, lang)
+	r.tmp2 = out
+	if why != kept {
+		return why
+	}
+	r.replace(k)
+	r.out = es.AppendQuoted(r.out, out)
+	return kept
+}
+
+// addOnPath tells the paths of OpenSearch's plugins.
+func addOnPath(path string) bool {
+	return bytes.HasPrefix([]byte(path), []byte("/_plugins/")) || bytes.HasPrefix([]byte(path), []byte("/_opendistro/"))
+}
+
+// langText appends the form of a text.
+func (w *Worker) langText(dst, s []byte, lang language) ([]byte, reason) {
+	var x lexer
+	if !x.cut(lang, s) {
+		return dst, dropQueryLanguage
+	}
+	l := langWalk{Worker: w, lang: lang, d: &dialects[lang], s: s, toks: x.toks, out: dst, frames: make([]langFrame, 1, 8), opens: true}
+	l.findSources()
+	for i := 0; i < len(l.toks); {
+		l.gap(i)
+		next, why := l.step(i)
+		if why != kept {
+			return l.out, why
+		}
+		for j := i + 1; j < next; j++ { // names in several parts keep their gaps
+			if !l.toks[j].glued {
+				return l.out, dropQueryLanguage
+			}
+		}
+		i = next
+	}
+	l.gap(len(l.toks))
+	return l.out, kept
+}
+
+// gap copies the white space before token i; a comment in it goes.
+func (l *langWalk) gap(i int) {
+	from, to := 0, len(l.s)
+	if i > 0 {
+		from = l.toks[i-1].end
+	}
+	if i < len(l.toks) {
+		to = l.toks[i].start
+	}
+	space := l.s[from:to]
+	if len(bytes.TrimLeft(space, " \t\r\n")) == 0 {
+		l.out = append(l.out, space...)
+		return
+	}
+	if bytes.IndexByte(space, '\n') >= 0 {
+		l.out = append(l.out, '\n')
+	} else {
+		l.out = append(l.out, ' ')
+	}
+}
+
+func (l *langWalk) raw(i int) []byte { return l.s[l.toks[i].start:l.toks[i].end] }
+
+// sign is the sign at i, "" where none stands.
+func (l *langWalk) sign(i int) string {
+	if i < 0 || i >= len(l.toks) || l.toks[i].kind != langSign {
+		return ""
+	}
+	return string(l.raw(i))
+}
+
+// word is the word at i in upper case, "" where none stands.
+func (l *langWalk) word(i int) string {
+	if i < 0 || i >= len(l.toks) || l.toks[i].kind != langWord {
+		return ""
+	}
+	return string(upperASCII(l.raw(i)))
+}
+
+func (l *langWalk) kind(i int) langKind {
+	if i < 0 || i >= len(l.toks) {
+		return 0
+	}
+	return l.toks[i].kind
+}
+
+func (l *langWalk) frame() *langFrame { return &l.frames[len(l.frames)-1] }
+
+func (l *langWalk) keep(i int) {
+	l.post.keep(l.raw(i))
+	l.out = append(l.out, l.raw(i)...)
+}
+
+// step rewrites the token at i and returns where the next step begins.
+func (l *langWalk) step(i int) (next int, why reason) {
+	if l.opens && l.kind(i) != langSource {
+		l.opens = false
+		if next, why = l.opening(i); why != kept || next > i {
+			return next, why
+		}
+	}
+	switch l.toks[i].kind {
+	case langSource:
+		return i + 1, l.source(i)
+	case langString:
+		return i + 1, l.literal(i)
+	case langNumber:
+		return i + 1, l.number(i)
+	case langParam:
+		n := bytes.LastIndexByte(l.raw(i), '?') + 1
+		l.out = append(l.out, l.raw(i)[:n]...)
+		l.out = l.chosen(l.out, l.raw(i)[n:])
+		return i + 1, kept
+	case langSign:
+		return i + 1, l.signAt(i)
+	case langWord:
+		if next, why = l.wordAt(i); why != kept || next > i {
+			return next, why
+		}
+	}
+	return l.name(i)
+}
+
+// opening handles the first token of a text, of a step of a pipe, of an event.
+// next is i where it is a token like others.
+func (l *langWalk) opening(i int) (next int, why reason) {
+	up := l.word(i)
+	switch l.lang {
+	case langESQL, langPPL:
+		if !isCommand(l.lang, up) {
+			return i, dropQueryLanguage
+		}
+		l.command = up
+		l.steps(up)
+		if l.lang == langPPL && (up == "SOURCE" || up == "INDEX") {
+			l.command = "SEARCH"
+		}
+		if up == "LIMIT" || up == "HEAD" || up == "SAMPLE" || up == "TOP" || up == "RARE" {
+			l.frame().op = opAmount
+		}
+		l.keep(i)
+		return i + 1, kept
+	case langSQL, langOpenSQL:
+		l.command = up
+		switch up {
+		case "SELECT", "EXPLAIN", "DESCRIBE", "DESC":
+		case "SHOW":
+			if w := l.word(i + 1); w != "COLUMNS" && w != "FUNCTIONS" && w != "CATALOGS" || w == "FUNCTIONS" && i+2 < len(l.toks) {
+				return i, dropQueryLanguage
+			}
+		case "":
+			if l.sign(i) != "(" && l.sign(i) != "{" {
+				return i, dropQueryLanguage
+			}
+		default:
+			return i, dropQueryLanguage
+		}
+	case langEQL:
+		return l.openEQL(i, up)
+	}
+	return i, kept
+}
+
+// openEQL handles an event's category, or the word that opens a sequence or a
+// pipe. A category is a value of event.category.
+func (l *langWalk) openEQL(i int, up string) (next int, why reason) {
+	if l.sign(i-1) == "|" {
+		if up != "HEAD" && up != "TAIL" {
+			return i, dropQueryLanguage
+		}
+		l.frame().op = opAmount
+		l.keep(i)
+		return i + 1, kept
+	}
+	if l.word(i+1) != "WHERE" {
+		if up != "SEQUENCE" && up != "SAMPLE" {
+			return i, dropQueryLanguage
+		}
+		return i, kept
+	}
+	switch {
+	case up == "ANY":
+		l.keep(i)
+		return i + 1, kept
+	case l.kind(i) == langString:
+		return i + 1, l.put(i, litValue, "event.category")
+	case l.kind(i) != langWord:
+		return i, dropQueryLanguage
+	}
+	out, why := l.form1(l.out, l.raw(i), litValue, "event.category")
+	l.out = out
+	return i + 1, why
+}
+
+// steps notes what a command does to what can be compared.
+func (l *langWalk) steps(command string) {
+	switch command {
+	case "SORT":
+		l.note(approx, "sort")
+	case "DISSECT", "GROK", "PARSE", "REX", "PATTERNS", "SPATH":
+		l.note(approx, "extract")
+	case "RERANK", "COMPLETION", "AD", "KMEANS", "ML":
+		l.note(broken, "function")
+	}
+}
+
+// signAt handles an operator or a bracket.
+func (l *langWalk) signAt(i int) reason {
+	sign := l.sign(i)
+	l.out = append(l.out, sign...)
+	f := l.frame()
+	switch sign {
+	case "(", "[", "{":
+		l.enter(i, sign[0])
+	case ")", "]", "}":
+		if len(l.frames) < 2 || closer(f.open) != sign[0] {
+			return dropQueryLanguage
+		}
+		inner := *f
+		l.frames = l.frames[:len(l.frames)-1]
+		l.command = inner.command
+		if inner.fn != "" && inner.open == '(' {
+			l.frame().field = ""
+			if isTransparent(inner.fn) {
+				l.frame().field = inner.first
+			}
+		}
+	case ",":
+		f.arg++
+		if !f.list {
+			f.field, f.op = "", opNone
+		}
+	case "|", ";":
+		if sign == ";" && i+1 < len(l.toks) || l.lang == langSQL || l.lang == langOpenSQL && sign == "|" {
+			return dropQueryLanguage
+		}
+		f.field, f.op = "", opNone
+		l.opens = sign == "|"
+	case "=", "==", "=~", "!=", "<>", "<=>":
+		f.op = opEqual
+	case "<", ">", "<=", ">=":
+		f.op = opRange
+	case ":":
+		f.op = opMatch
+		if l.lang == langEQL {
+			f.op = opSame
+		}
+	case "&&", "||":
+		f.field, f.op = "", opNone
+	case "+", "*", "/", "%":
+		if f.op == opNone {
+			f.field = ""
+		}
+	}
+	return kept
+}
+
+func closer(open byte) byte {
+	switch open {
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	case '{':
+		return '}'
+	}
+	return 0
+}
+
+// enter opens a bracket: the arguments of a function, the values of a list, or
+// a part of an expression.
+func (l *langWalk) enter(i int, open byte) {
+	f := l.frame()
+	in := langFrame{open: open, command: l.command}
+	before := i - 1
+	if l.sign(before) == "~" { // stringContains~(
+		before--
+	}
+	switch {
+	case open == '(' && l.kind(before) == langWord && !isListWord(l.word(before)) && (!isKeyword(l.word(before)) || isBoth(l.word(before))):
+		in.fn = l.word(before)
+	case open == '{' && l.lang == langESQL:
+		in.fn = f.fn
+	default:
+		in.field, in.op, in.fn, in.arg, in.list = f.field, f.op, "", f.arg, f.op != opNone
+		if open == '[' {
+			in.fn = f.fn
+			in.list = in.list || f.fn != ""
+		}
+	}
+	l.frames = append(l.frames, in)
+	next := l.word(i + 1)
+	switch {
+	case open == '[' && l.lang == langEQL:
+		l.frames[len(l.frames)-1] = langFrame{open: open}
+		l.opens = true
+	case open == '[' && l.lang == langPPL && isCommand(l.lang, next),
+		open == '(' && l.lang == langESQL && (l.command == "FORK" || l.command == "FROM") && in.fn == "" && isCommand(l.lang, next):
+		l.frames[len(l.frames)-1] = langFrame{open: open, command: l.command}
+		l.opens = true
+	}
+}

@@ -1,0 +1,292 @@
+package sanitize
+
+import (
+	"bytes"
+	"strings"
+)
+
+// form1 appends the form of a literal's text.
+func (l *langWalk) form1(dst, text []byte, kind litKind, field string) ([]byte, reason) {
+	if kind <= litRegexp {
+		switch act := l.actionFor([]byte(field)); {
+		case act == actKeep:
+			l.post.keep(text)
+			return append(dst, text...), kept
+		case act != actTokens:
+			l.note(broken, "masked_field")
+			return append(dst, "mmmmm"...), kept
+		case field == "_id" || field == "_routing":
+			return l.id(dst, text), kept
+		case field == "_index":
+			return l.indexExpr(dst, text), kept
+		}
+	}
+	switch kind {
+	case litBound:
+		return l.bound(dst, text), kept
+	case litLike:
+		if !likeDelimited(text) {
+			l.note(broken, "wildcard")
+		}
+	case litWildcard:
+		if !delimitedPattern(text) {
+			l.note(broken, "wildcard")
+		}
+	case litRegexp:
+		return l.regexpForm(dst, text)
+	case litLucene:
+		return l.luceneText(dst, text)
+	case litKQL:
+		return l.kql(dst, text)
+	case litSimple:
+		return l.simpleText(dst, text)
+	case litText:
+		if isNumber(text) {
+			l.note(approx, "number_as_string")
+		}
+	case litValue:
+		if isNumber(text) && len(text) <= 20 {
+			l.note(broken, "number_as_string")
+		}
+	case litPlace:
+		if l.p.cfg.Geo != "keep" {
+			return dst, dropGeo
+		}
+	default:
+		return l.formOther(dst, text, kind)
+	}
+	return l.Worker.text.text(dst, text), kept
+}
+
+// formOther is form1 for literals that are no values.
+func (l *langWalk) formOther(dst, text []byte, kind litKind) ([]byte, reason) {
+	switch kind {
+	case litDate:
+		if isUnit(string(upperASCII(text))) || isDateFormat(text) {
+			l.post.keep(text)
+			return append(dst, text...), kept
+		}
+		if isTimeZone(text) {
+			l.post.keep(text)
+			return append(dst, text...), kept
+		}
+		return l.bound(dst, text), kept
+	case litFields:
+		for i, name := range bytes.Split(text, []byte{','}) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			plain := bytes.TrimLeft(name, " ")
+			dst = append(dst, name[:len(name)-len(plain)]...)
+			dst = l.field(dst, plain)
+		}
+		return dst, kept
+	case litName:
+		return l.chosen(dst, text), kept
+	case litOptions, litOption:
+		extra := "%"
+		if kind == litOptions {
+			extra = "=;,~%"
+		}
+		if !looksLikeSchema(text, extra) || bytes.IndexByte(text, '@') >= 0 {
+			if kind == litOption && isSpan(text) {
+				return append(dst, text...), kept
+			}
+			return dst, dropStructural
+		}
+		if bytes.Contains(text, []byte("fuzziness")) {
+			l.note(broken, "fuzzy")
+		}
+	case litPath:
+		if !looksLikeSchema(text, "[]{}") {
+			return dst, dropQueryLanguage
+		}
+	case litDissect:
+		return l.dissect(dst, text)
+	case litGrok:
+		return l.grok(dst, text)
+	case litGroups:
+		return l.groups(dst, text)
+	}
+	l.post.keep(text)
+	return append(dst, text...), kept
+}
+
+// isSpan tells what stands in INTERVAL '1 12:30' and after ESCAPE: signs, and no
+// more than four digits in a row.
+func isSpan(text []byte) bool {
+	run := 0
+	for _, c := range text {
+		if c >= 0x80 || asciiClass(c) == classLetter {
+			return false
+		}
+		if run++; asciiClass(c) != classDigit {
+			run = 0
+		}
+		if run > 4 {
+			return false
+		}
+	}
+	return len(text) <= 32
+}
+
+// bound appends the form of a bound of a range, or of a date.
+func (l *langWalk) bound(dst, text []byte) []byte {
+	switch {
+	case isDateMath(text):
+		if l.p.style.shiftDates {
+			l.note(broken, "now")
+		}
+		return append(dst, text...)
+	case isNumber(text) && len(text) <= 20:
+		mark := len(dst)
+		if dst = l.Worker.number(dst, text); !bytes.Equal(dst[mark:], text) {
+			l.note(broken, "number_range")
+		}
+		return dst
+	case len(text) == 0 || dateLen(text) == len(text):
+	case len(text) >= 3 && addressLen(text) == len(text):
+		l.note(broken, "ip_range")
+	default:
+		l.note(broken, "range_text")
+	}
+	return l.Worker.text.text(dst, text)
+}
+
+func (l *langWalk) regexpForm(dst, text []byte) ([]byte, reason) {
+	out, whole, ok := l.regexpText(dst, text)
+	if !ok {
+		return out, dropUnparsableQuery
+	}
+	if !whole {
+		l.note(broken, "regexp")
+	}
+	return out, kept
+}
+
+// kql appends the form of a query in Kibana's language, which reads like
+// Lucene's but for comparisons and nested fields.
+func (l *langWalk) kql(dst, text []byte) ([]byte, reason) {
+	if bytes.ContainsAny(text, "{}<>/[]^~") {
+		return dst, dropUnparsableQuery
+	}
+	return l.luceneText(dst, text)
+}
+
+// likeDelimited is delimitedPattern for a pattern of LIKE: % and _ stand for *
+// and ?.
+func likeDelimited(text []byte) bool {
+	p := make([]byte, len(text))
+	for i, c := range text {
+		switch c {
+		case '%':
+			c = '*'
+		case '_':
+			c = '?'
+		case '*', '?':
+			c = ' '
+		}
+		p[i] = c
+	}
+	return delimitedPattern(p)
+}
+
+// dissect appends a pattern of DISSECT: names go the way of fields, the text
+// between them becomes its pseudonym.
+func (l *langWalk) dissect(dst, text []byte) ([]byte, reason) {
+	return l.keyed(dst, text, "%{", "}", func(dst, key []byte) ([]byte, reason) {
+		name := bytes.Trim(key, "+?&*->")
+		name, _, _ = bytes.Cut(name, []byte{'/'})
+		name = bytes.TrimRight(name, "->")
+		if !l.fieldStays(name) {
+			return dst, dropQueryLanguage
+		}
+		l.post.keep(name)
+		return append(dst, key...), kept
+	}, func(dst, part []byte) ([]byte, reason) { return l.Worker.text.text(dst, part), kept })
+}
+
+// grok appends a pattern of GROK: %{PATTERN:name:type}, regular expressions
+// between them.
+func (l *langWalk) grok(dst, text []byte) ([]byte, reason) {
+	return l.keyed(dst, text, "%{", "}", func(dst, key []byte) ([]byte, reason) {
+		for _, part := range bytes.Split(key, []byte{':'}) {
+			if !l.fieldStays(part) {
+				return dst, dropQueryLanguage
+			}
+			l.post.keep(part)
+		}
+		return append(dst, key...), kept
+	}, l.groups)
+}
+
+// groups appends a regular expression of Java, whose groups may have names.
+func (l *langWalk) groups(dst, text []byte) ([]byte, reason) {
+	return l.keyed(dst, text, "(?<", ">", func(dst, key []byte) ([]byte, reason) {
+		if !looksLikeSchema(key, "") || len(key) == 0 {
+			return dst, dropQueryLanguage
+		}
+		l.post.keep(key)
+		return append(dst, key...), kept
+	}, func(dst, part []byte) ([]byte, reason) {
+		if bytes.Contains(part, []byte("(?")) && !bytes.Contains(part, []byte("(?:")) || bytes.Contains(part, []byte(`\Q`)) {
+			return dst, dropUnparsableQuery
+		}
+		if bytes.ContainsAny(part, `\.*+?[({|`) {
+			l.note(broken, "regexp")
+		}
+		return l.regexpForm(dst, part)
+	})
+}
+
+// keyed cuts text at the keys between open and end, and appends keys and parts
+// by their forms.
+func (l *langWalk) keyed(dst, text []byte, open, end string, key, part func(dst, s []byte) ([]byte, reason)) ([]byte, reason) {
+	for first := true; ; first = false {
+		i := bytes.Index(text, []byte(open))
+		if i < 0 {
+			i = len(text)
+		}
+		var why reason
+		if i > 0 && inRun(text, i-1) || !first && len(text) > 0 && inRun(text, 0) {
+			l.note(broken, "extract")
+		}
+		if dst, why = part(dst, text[:i]); why != kept || i == len(text) {
+			return dst, why
+		}
+		text = text[i+len(open):]
+		n := bytes.Index(text, []byte(end))
+		if n < 0 {
+			return dst, dropQueryLanguage
+		}
+		dst = append(dst, open...)
+		if dst, why = key(dst, text[:n]); why != kept {
+			return dst, why
+		}
+		dst = append(dst, end...)
+		text = text[n+len(end):]
+	}
+}
+
+// isDateFormat tells yyyy-MM-dd'T'HH:mm and %Y-%m-%d: runs of one letter, which
+// spell nothing.
+func isDateFormat(text []byte) bool {
+	if len(text) == 0 || len(text) > 64 {
+		return false
+	}
+	for i, c := range text {
+		switch {
+		case c >= 0x80, asciiClass(c) == classDigit:
+			return false
+		case asciiClass(c) == classSep:
+			if strings.IndexByte("'-/.:,% []+_()", c) < 0 {
+				return false
+			}
+		case !bytes.ContainsAny(text[i:i+1], "yYuUMLdDeEaAhHkKmsSnNGQqwWzZxXVOBFTijcbpfrIlv"):
+			return false
+		case i > 0 && asciiClass(text[i-1]) == classLetter && text[i-1] != c:
+			return false
+		}
+	}
+	return true
+}
