@@ -58,9 +58,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 
 // options are the flags of a whole run.
 type options struct {
-	esshadow, only string
-	rounds         int
-	scale          float64
+	esshadow, nginx, only string
+	rounds                int
+	scale                 float64
 }
 
 func parseOptions(args []string, progress io.Writer) (options, error) {
@@ -68,6 +68,7 @@ func parseOptions(args []string, progress io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(progress)
 	f.StringVar(&o.esshadow, "esshadow", filepath.Join("bin", "esshadow"), "`program` to measure")
+	f.StringVar(&o.nginx, "nginx", "", "`program` to compare the proxy with, or off (default: nginx, where it is found)")
 	f.StringVar(&o.only, "only", "packages,proxy,replay", "`parts` to run, by comma")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; the figures are medians")
 	f.Float64Var(&o.scale, "scale", 1, "`factor` of all durations: 0.1 to see that it works")
@@ -94,6 +95,9 @@ func (o options) measure(ctx context.Context, out, progress io.Writer) (err erro
 	bin, err := filepath.Abs(o.esshadow)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(bin); err != nil {
+		return fmt.Errorf("%w: `make build` makes it", err)
 	}
 	began := time.Now()
 	_, _ = fmt.Fprintf(out, "## esshadow bench\n")

@@ -48,6 +48,7 @@ type measure struct {
 type pairedRun struct {
 	out, progress io.Writer
 	esshadow, dir string
+	nginx         string // empty: without
 	rounds        int
 	scale         float64
 	backend       netip.AddrPort
@@ -63,8 +64,8 @@ func (r *pairedRun) run(ctx context.Context) error {
 	r.backend = b.addr
 	r.results = map[string]map[string][]measure{}
 	all := loads(r.scale)
-	if _, missing := nginxPath(); missing != nil {
-		_, _ = fmt.Fprintf(r.out, "\n%s: its figures and the ratios to it are absent (Debian: apt-get install nginx-light).\n", missing)
+	if r.nginx == "" {
+		_, _ = fmt.Fprintln(r.out, "\nThere is no nginx: its figures and the ratios to it are absent (Debian: apt-get install nginx-light).")
 	}
 	for round := range r.rounds {
 		if err := r.round(ctx, round, all); err != nil {
@@ -117,8 +118,8 @@ func (r *pairedRun) round(ctx context.Context, round int, all []load) (err error
 // start starts the variants; those that run are returned even with an error.
 func (r *pairedRun) start(ctx context.Context, dir string) (variants []*variant, err error) {
 	variants = append(variants, &variant{name: direct, addr: r.backend})
-	if _, missing := nginxPath(); missing == nil {
-		v, err := startNginx(ctx, filepath.Join(dir, "nginx"), r.backend)
+	if r.nginx != "" {
+		v, err := startNginx(ctx, r.nginx, filepath.Join(dir, "nginx"), r.backend)
 		if err != nil {
 			return variants, err
 		}
