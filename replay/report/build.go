@@ -42,12 +42,16 @@ type builder struct {
 	planned  span
 }
 
-// span is the first and the last of some times.
-type span struct{ first, last int64 }
+// span is the first and the last of some times. A run's first request is due at
+// 0, which is a time as any other.
+type span struct {
+	first, last int64
+	any         bool
+}
 
 func (s *span) add(t int64) {
-	if s.first == 0 && s.last == 0 {
-		s.first, s.last = t, t
+	if !s.any {
+		s.first, s.last, s.any = t, t, true
 		return
 	}
 	s.first, s.last = min(s.first, t), max(s.last, t)
@@ -252,7 +256,7 @@ func (b *builder) drawShapes() []Shape {
 }
 
 func (b *builder) drawOperations() []Operation {
-	var out []Operation
+	out := []Operation{} // none is [] in JSON, not null
 	for op, s := range b.ops {
 		out = append(out, Operation{Op: op, Counts: s.counts, Latency: s.latencies(), Differences: s.differences})
 	}
