@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 )
 
@@ -161,13 +162,13 @@ func lineTime(line []byte) (int64, bool) {
 	return r.Time, err == nil
 }
 
-// leadingInt reads a whole number that ends at a comma. More than 18 digits are
-// left to the decoder.
+// leadingInt reads a whole number that a comma or the end of an object follows.
+// What an int64 cannot hold is left to the decoder.
 func leadingInt(b []byte) (v int64, ok bool) {
 	b, minus := bytes.CutPrefix(b, []byte("-"))
 	for i, c := range b {
 		switch {
-		case c >= '0' && c <= '9' && i < 18:
+		case c >= '0' && c <= '9' && v <= (math.MaxInt64-int64(c-'0'))/10:
 			v = v*10 + int64(c-'0')
 		case c == '}' || c == ',':
 			if minus {
