@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/esshadow/esshadow/internal/es"
 )
@@ -95,7 +96,16 @@ func (w *Worker) langText(dst, s []byte, lang language) ([]byte, reason) {
 		i = next
 	}
 	l.gap(len(l.toks))
+	var y lexer
+	if !y.cut(lang, l.out[len(dst):]) || !sameKinds(x.toks, y.toks) {
+		return l.out, dropQueryLanguage
+	}
 	return l.out, kept
+}
+
+// sameKinds tells that what came out reads as what came in.
+func sameKinds(a, b []langToken) bool {
+	return slices.EqualFunc(a, b, func(x, y langToken) bool { return x.kind == y.kind && (x.glued == y.glued || x.noted) })
 }
 
 // gap copies the white space before token i; a comment in it goes.
@@ -161,6 +171,7 @@ func (l *langWalk) step(i int) (next int, why reason) {
 	}
 	switch l.toks[i].kind {
 	case langSource:
+		l.frame().field, l.frame().op = "", opNone
 		return i + 1, l.source(i)
 	case langString:
 		return i + 1, l.literal(i)
@@ -286,7 +297,9 @@ func (l *langWalk) signAt(i int) reason {
 			}
 		}
 	case ",":
-		f.arg++
+		if f.open != '[' {
+			f.arg++
+		}
 		if !f.list {
 			f.field, f.op = "", opNone
 		}
@@ -337,7 +350,7 @@ func (l *langWalk) enter(i int, open byte) {
 		before--
 	}
 	switch {
-	case open == '(' && l.kind(before) == langWord && !isListWord(l.word(before)) && (!isKeyword(l.word(before)) || isBoth(l.word(before))):
+	case open == '(' && l.kind(before) == langWord && !l.listed(before) && (!isKeyword(l.word(before)) || isBoth(l.word(before))):
 		in.fn = l.word(before)
 	case open == '{' && l.lang == langESQL:
 		in.fn = f.fn

@@ -335,6 +335,11 @@ func (x *lexer) sign(s []byte) int {
 		if x.assign {
 			x.src, x.assign = sourceNext, false
 		}
+	case '^':
+	case '?':
+		if !x.d.optional {
+			return 0
+		}
 	case '<', '>', '+', '-', '*', '/', '%', '.', ':', '!', '~':
 	default:
 		return 0

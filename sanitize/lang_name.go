@@ -35,7 +35,7 @@ func (l *langWalk) wordAt(i int) (next int, why reason) {
 		if next, why = l.searched(i); next > i || why != kept {
 			return next, why
 		}
-	case isKeyword(up) && !l.compared(i) && !(l.sign(i+1) == "(" && isBoth(up)):
+	case isKeyword(up) && !l.compared(i) && !(l.sign(i+1) == "(" && isBoth(up) && !l.listed(i)):
 		l.keyword(i, up)
 		l.keep(i)
 		return i + 1, kept
@@ -48,6 +48,12 @@ func (l *langWalk) wordAt(i int) (next int, why reason) {
 		return i + 1, kept
 	}
 	return i, kept
+}
+
+// listed tells that the word at i has a list of literals behind it: it is no
+// function.
+func (l *langWalk) listed(i int) bool {
+	return isListWord(l.word(i)) && (l.kind(i+2) == langString || l.word(i) == "IN")
 }
 
 func (l *langWalk) glued(i int) bool { return i < len(l.toks) && l.toks[i].glued }
@@ -96,9 +102,7 @@ func (l *langWalk) keyword(i int, up string) {
 	case "ESCAPE":
 		f.op = opEscape
 	case "INTERVAL":
-		if f.op == opNone {
-			f.op = opSpan
-		}
+		f.op = opSpan
 	case "ORDER":
 		l.note(approx, "sort")
 		f.field, f.op = "", opNone

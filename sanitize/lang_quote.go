@@ -80,16 +80,23 @@ func (d *dialect) quote(dst, like, text []byte) []byte {
 	}
 	q := like[0]
 	literal := bytes.IndexByte([]byte(d.strings), q) >= 0
+	twice := !d.backslash || !literal || d.doubled && bytes.Contains(like[1:len(like)-1], []byte{q, q})
+	pairs := bytes.Contains(like, []byte(`\\`))
 	dst = append(dst, q)
-	for _, c := range text {
+	for i, c := range text {
 		switch {
-		case c == q && (!literal || d.doubled):
+		case c == q && twice:
 			dst = append(dst, q, q)
 			continue
 		case !literal || !d.backslash:
-		case c == q, c == '\\':
+		case c == q:
 			dst = append(dst, '\\')
-		case d.doubled:
+		case d.doubled: // \ before anything else stands for itself
+			if c == '\\' && (pairs || i+1 == len(text) || text[i+1] == '\\' || text[i+1] == q) {
+				dst = append(dst, '\\')
+			}
+		case c == '\\':
+			dst = append(dst, '\\')
 		case c == '\n':
 			dst = append(dst, '\\', 'n')
 			continue

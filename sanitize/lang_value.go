@@ -33,15 +33,7 @@ const (
 // literal handles the literal at i.
 func (l *langWalk) literal(i int) reason {
 	f := l.frame()
-	field, op := f.field, f.op
-	if op == opNone && l.kind(i+2) >= langWord && l.kind(i+2) <= langName && (l.lang != langPPL || l.command != "SEARCH") {
-		switch l.sign(i + 1) { // literal = field
-		case "=", "==", "=~", "!=", "<>":
-			field, op = l.path(i+2, l.nameEnd(i+2)), opEqual
-		case "<", ">", "<=", ">=":
-			field, op = l.path(i+2, l.nameEnd(i+2)), opRange
-		}
-	}
+	field, op := l.operand(i)
 	if l.lang == langPPL && l.sign(i+1) == "=" && op == opNone {
 		return dropQueryLanguage // a name in the quotes of a literal
 	}
@@ -54,6 +46,26 @@ func (l *langWalk) literal(i int) reason {
 		f.field, f.op = "", opNone
 	}
 	return why
+}
+
+// operand is the field that the literal at i is compared with, and how.
+func (l *langWalk) operand(i int) (field string, op langOp) {
+	f := l.frame()
+	if f.op != opNone || l.lang == langPPL && l.command == "SEARCH" {
+		return f.field, f.op
+	}
+	switch l.sign(i + 1) { // literal = field
+	case "=", "==", "=~", "!=", "<>":
+		op = opEqual
+	case "<", ">", "<=", ">=":
+		op = opRange
+	default:
+		return f.field, f.op
+	}
+	if k := l.kind(i + 2); k != langWord && k != langName {
+		return "", op
+	}
+	return l.path(i+2, l.nameEnd(i+2)), op
 }
 
 // place says what the literal at i is, and which field's rules hold for it.
@@ -109,6 +121,9 @@ func (l *langWalk) place(i int, field string, op langOp) (litKind, string) {
 func (l *langWalk) assigned(field string) (litKind, string) {
 	f := l.frame()
 	if f.fn != "" && searchKind(f.fn, l.lang) != 0 {
+		if strings.EqualFold(field, "fuzziness") {
+			l.note(broken, "fuzzy")
+		}
 		return litOption, ""
 	}
 	switch l.command {
@@ -214,15 +229,19 @@ func (l *langWalk) put(i int, kind litKind, field string) reason {
 // number handles the number at i.
 func (l *langWalk) number(i int) reason {
 	f, raw := l.frame(), l.raw(i)
-	field, op := f.field, f.op
-	switch l.sign(i + 1) {
-	case "=", "==", "=~", "!=", "<>":
-		if op == opNone {
-			op = opEqual
-		}
-	}
+	field, op := l.operand(i)
 	if l.lang == langPPL && l.command == "SEARCH" && len(l.frames) == 1 {
 		defer func() { f.field, f.op = "", opNone }()
+	}
+	if act := l.actionFor([]byte(field)); act != actTokens && (op == opEqual || op == opRange) {
+		if act != actKeep {
+			l.note(broken, "masked_field")
+			l.out = append(l.out, '0')
+			return kept
+		}
+		l.post.keep(raw)
+		l.out = append(l.out, raw...)
+		return kept
 	}
 	switch {
 	case isVectorFunction(f.fn) && l.p.cfg.Vectors == "drop":
@@ -236,16 +255,6 @@ func (l *langWalk) number(i int) reason {
 		return dropGeo
 	case op == opEqual && (field == "_id" || field == "_routing") && digitsAt(raw, 0, len(raw)):
 		l.out = l.id(l.out, raw)
-		return kept
-	}
-	if act := l.actionFor([]byte(field)); act != actTokens && op != opNone {
-		if act != actKeep {
-			l.note(broken, "masked_field")
-			l.out = append(l.out, '0')
-			return kept
-		}
-		l.post.keep(raw)
-		l.out = append(l.out, raw...)
 		return kept
 	}
 	mark := len(l.out)

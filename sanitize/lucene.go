@@ -61,9 +61,11 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 		default:
 			n = luceneWordLen(s[i:])
 			switch word := s[i : i+n]; {
-			case i+n < len(s) && s[i+n] == ':':
-				dst = append(w.luceneField(dst, word), ':')
-				n++
+			case spaceLen(s[i+n:])+i+n < len(s) && s[i+n+spaceLen(s[i+n:])] == ':':
+				dst = w.luceneField(dst, word)
+				gap := spaceLen(s[i+n:]) + 1
+				dst = append(dst, s[i+n:i+n+gap]...)
+				n += gap
 			case isLuceneKeyword(word):
 				dst = append(dst, word...)
 			default:
@@ -73,6 +75,15 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 		i += n
 	}
 	return dst, kept
+}
+
+// spaceLen is the length of the white space that s begins with.
+func spaceLen(s []byte) int {
+	n := 0
+	for n < len(s) && isLuceneSpace(s[n]) {
+		n++
+	}
+	return n
 }
 
 func isLuceneKeyword(word []byte) bool {
