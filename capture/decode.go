@@ -42,6 +42,8 @@ type Decoder struct {
 	buf   []byte
 	gap   Gap
 	known map[string]string
+	list  []byte // the texts of a list, and where each ends
+	ends  []int
 
 	int64s    slab[int64]
 	plains    slab[int]

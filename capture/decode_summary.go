@@ -24,6 +24,23 @@ func (d *Decoder) summary(s *es.Summary) error {
 	return d.object("summary", func(name []byte) error { return d.summaryField(name, s) })
 }
 
+// optSummary reads a Summary into the one that v points to, or into a new one;
+// null takes it away.
+func (d *Decoder) optSummary(place string, v **es.Summary) error {
+	_, ok, err := d.take(es.ObjectStart)
+	if !ok {
+		*v = nil
+		return at(place, at("summary", err))
+	}
+	if *v == nil {
+		*v = new(es.Summary)
+	}
+	s := *v
+	*s = es.Summary{}
+	err = d.members(func(name []byte) error { return d.summaryField(name, s) })
+	return at(place, at("summary", err))
+}
+
 func (d *Decoder) summaryField(name []byte, s *es.Summary) error {
 	switch string(name) {
 	case "took":
@@ -200,16 +217,25 @@ func (d *Decoder) objects(place string, begin func() func([]byte) error) error {
 	})
 }
 
+// strings reads a list of texts, all of them into one string.
 func (d *Decoder) strings(place string, v *[]string) error {
 	*v = nil
-	return d.array(place, func(k es.Token) error {
-		if *v == nil {
-			*v = make([]string, 0, es.MaxTopIDs)
-		}
+	d.list, d.ends = d.list[:0], d.ends[:0]
+	err := d.array(place, func(k es.Token) error {
 		b, err := d.textOf(k)
-		*v = append(*v, string(b))
+		d.list = append(d.list, b...)
+		d.ends = append(d.ends, len(d.list))
 		return err
 	})
+	if len(d.ends) == 0 {
+		return err
+	}
+	all, from := string(d.list), 0
+	*v = make([]string, len(d.ends))
+	for i, end := range d.ends {
+		(*v)[i], from = all[from:end], end
+	}
+	return err
 }
 
 func (d *Decoder) ints(place string, v *[]int64) error {

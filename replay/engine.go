@@ -40,7 +40,7 @@ type Deps struct {
 	// Veil covers the outcomes of a sealed capture, of which nothing readable may
 	// reach the outcome file; nil: they are stored as they are.
 	Veil *Veil
-	Log      *zap.Logger // may be nil
+	Log  *zap.Logger // may be nil
 }
 
 // Engine replays one capture once. It is an open loop: a request is sent when it
@@ -57,6 +57,7 @@ type Engine struct {
 	handles handles
 	notes   notes
 	tally   tally
+	line    []byte // the last outcome's; whoever holds tally.mu writes it
 
 	ahead    *budget // bytes read ahead
 	inFlight *budget // requests due and not done

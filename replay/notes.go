@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -114,10 +113,8 @@ func (e *Engine) write(it *item) {
 	if e.deps.Lines == nil || e.tally.broken {
 		return
 	}
-	line, err := json.Marshal(o)
-	if err == nil {
-		err = e.deps.Lines.Append(line, o.Time)
-	}
+	e.line = AppendOutcome(e.line[:0], o)
+	err := e.deps.Lines.Append(e.line, o.Time)
 	if err == nil && e.tally.tickDue() {
 		err = e.deps.Lines.Tick(time.Now())
 	}

@@ -44,7 +44,7 @@ func Load(dir string, opt Options) (*Report, error) {
 	return r, nil
 }
 
-// read gives the outcomes of files. A torn file gives what is whole, and a
+// read gives the outcomes of files, each good until the next. A torn file gives what is whole, and a
 // warning; a corrupt one is an error.
 func read(files []string, warnings map[string]bool) iter.Seq2[*replay.Outcome, error] {
 	return func(yield func(*replay.Outcome, error) bool) {
@@ -62,6 +62,8 @@ func readFile(path string, warnings map[string]bool, yield func(*replay.Outcome,
 		return yield(nil, err) && false
 	}
 	defer func() { _ = in.Close() }()
+	var d replay.OutcomeDecoder
+	o := new(replay.Outcome)
 	for n := 1; ; n++ {
 		line, err := in.Next()
 		switch {
@@ -73,8 +75,7 @@ func readFile(path string, warnings map[string]bool, yield func(*replay.Outcome,
 		case err != nil:
 			return yield(nil, err) && false
 		}
-		o := new(replay.Outcome)
-		if err := json.Unmarshal(line, o); err != nil {
+		if err := d.Decode(line, o); err != nil {
 			return yield(nil, fmt.Errorf("%s: line %d: not an outcome: %w", filepath.Base(path), n, err)) && false
 		}
 		if !yield(o, nil) {
