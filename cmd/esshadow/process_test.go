@@ -31,7 +31,13 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	return startWith(t, func(*exec.Cmd) {}, args...)
+}
+
+func startWith(t *testing.T, change func(*exec.Cmd), args ...string) *process {
+	t.Helper()
 	p := &process{t: t, cmd: exec.Command("esshadow", args...), lines: make(chan string, 1<<12), exited: make(chan struct{})}
+	change(p.cmd)
 	p.cmd.Stdout = &p.out
 	errs, err := p.cmd.StderrPipe()
 	if err != nil {
