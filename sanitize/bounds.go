@@ -13,7 +13,7 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 	case len(s) == 0 || string(s) == "*":
 		return kept
 	case isDateMath(s):
-		if r.p.style.shiftDates {
+		if r.Worker.text.style.shiftDates {
 			r.note(broken, "now") // documents move, the clock does not
 		}
 		r.keepText(k, s)
@@ -97,7 +97,7 @@ func isYearMonth(s []byte) bool {
 
 // yearMonth moves a month as its first day moves.
 func (r *rewriter) yearMonth(k es.Token, s []byte) {
-	if !r.p.style.shiftDates {
+	if !r.Worker.text.style.shiftDates {
 		r.keepText(k, s)
 		return
 	}

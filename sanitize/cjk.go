@@ -75,8 +75,12 @@ func (d *domain) cjkRun(dst, run []byte) []byte {
 	if n > 1 {
 		d.feistel(vec, uint32(size))
 	}
+	start := len(dst)
 	for _, v := range vec {
 		dst = utf8.AppendRune(dst, first+rune(v))
+	}
+	if n >= postCJK && n <= 3 {
+		d.post.kept.add(d.orig.hash(dst[start:])) // it may be another original by chance
 	}
 	return dst
 }

@@ -14,18 +14,27 @@ import (
 type Config struct {
 	// Version of this form of the rules: 1.
 	Version int `yaml:"version"`
-	// Preset is strict, fidelity or off.
+	// Preset is one of Presets.
 	Preset string `yaml:"preset"`
 	// Scope is project (pseudonyms agree in all captures made with the key) or
 	// capture (they agree within one). Empty: project with a key file, capture
 	// with an ephemeral key.
 	Scope string `yaml:"scope"`
 
-	// Fields: the first rule that matches a field's dotted path decides.
+	// Domains names domains besides text and ids: equal values in one domain get
+	// equal pseudonyms, in two domains unrelated ones.
+	Domains map[string]Domain `yaml:"domains"`
+	// Defaults say what becomes of values that no rule is for.
+	Defaults DefaultRules `yaml:"defaults"`
+	// Fields: the first rule that matches a field's dotted path decides, locked
+	// rules first, the preset's rules last.
 	Fields []FieldRule `yaml:"fields"`
+	// Detectors look for personal data in what rules keep.
+	Detectors DetectorRules `yaml:"detectors"`
 	// FieldNames is schema (names that look like names of a schema stay, others
 	// are tokenised), pseudonym (all but names that begin with _ or @ are
-	// tokenised) or keep.
+	// tokenised), keep or drop-record (a name that does not look like one of a
+	// schema drops the record).
 	FieldNames string `yaml:"field_names"`
 	// Numbers is keep, guard (kept, but for those that look like a telephone,
 	// resident or card number, which are permuted) or fpe (integers of 6 and more
@@ -65,34 +74,6 @@ type Config struct {
 	AcceptPlaintext bool `yaml:"-"`
 }
 
-// FieldRule gives an action to fields.
-type FieldRule struct {
-	// Match holds dotted paths; * stands for one level, ** for any number.
-	Match Globs `yaml:"match"`
-	// Action is keep, drop, mask or tokens.
-	Action string `yaml:"action"`
-	// Why says why keeping is right; keep needs it in preset strict.
-	Why string `yaml:"why"`
-}
-
-// Globs is one pattern or a list of them.
-type Globs []string
-
-// UnmarshalYAML takes a string as a list of one.
-func (g *Globs) UnmarshalYAML(decode func(any) error) error {
-	var one string
-	if decode(&one) == nil {
-		*g = Globs{one}
-		return nil
-	}
-	var list []string
-	if err := decode(&list); err != nil {
-		return err
-	}
-	*g = list
-	return nil
-}
-
 // IndexRules says what becomes of index names.
 type IndexRules struct {
 	// Keep holds names and globs (*) that stay as they are.
@@ -121,17 +102,6 @@ type ParamRules struct {
 	Keep []string `yaml:"keep"`
 }
 
-// Presets.
-const (
-	PresetStrict   = "strict"
-	PresetFidelity = "fidelity"
-	PresetSealed   = "sealed" // nothing replaced, blocks encrypted to the recipients
-	PresetOff      = "off"
-)
-
-// Presets lists the presets, the default first.
-func Presets() []string { return []string{PresetStrict, PresetFidelity, PresetSealed, PresetOff} }
-
 // whole tells that requests are stored as they are but for credentials: in plain
 // text, or sealed.
 func (c *Config) whole() bool { return c.Preset == PresetOff || c.Preset == PresetSealed }
@@ -139,51 +109,6 @@ func (c *Config) whole() bool { return c.Preset == PresetOff || c.Preset == Pres
 // Default is the configuration without any setting: preset strict.
 func Default() Config {
 	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 16}
-}
-
-// withPreset is c with every setting that was left open filled in.
-func (c Config) withPreset() Config {
-	type choice struct {
-		setting          *string
-		strict, fidelity string
-	}
-	for _, s := range []choice{
-		{&c.FieldNames, "schema", "schema"},
-		{&c.Numbers, "fpe", "guard"},
-		{&c.Dates, "shift", "keep"},
-		{&c.Geo, "coarse", "keep"},
-		{&c.Vectors, "drop", "keep"},
-		{&c.Scripts, "code", "literals"},
-		{&c.Indices.Other, "tokens", "keep"},
-		{&c.IDs.Action, "tokens", "tokens"},
-		{&c.IDs.Domain, domainIDs, domainIDs},
-	} {
-		switch {
-		case *s.setting != "":
-		case c.Preset == PresetFidelity:
-			*s.setting = s.fidelity
-		default:
-			*s.setting = s.strict
-		}
-	}
-	d := Default()
-	if c.MaxDepth == 0 {
-		c.MaxDepth = d.MaxDepth
-	}
-	if c.MaxBody == 0 {
-		c.MaxBody = d.MaxBody
-	}
-	if c.WordCache == 0 {
-		c.WordCache = d.WordCache
-	}
-	yes := true
-	if c.Postcheck == nil {
-		c.Postcheck = &yes
-	}
-	if c.Indices.KeepDateSuffix == nil {
-		c.Indices.KeepDateSuffix = &yes
-	}
-	return c
 }
 
 // Validate names every mistake at once.
@@ -199,7 +124,8 @@ func (c Config) Validate() error {
 	}{
 		{"preset", c.Preset, Presets()},
 		{"scope", c.Scope, []string{"", "project", "capture"}},
-		{"field_names", c.FieldNames, []string{"", "schema", "pseudonym", "keep"}},
+		{"field_names", c.FieldNames, []string{"", "schema", "pseudonym", "keep", "drop-record"}},
+		{"defaults.unknown_field_name", c.Defaults.UnknownFieldName, []string{"", "schema", "pseudonym", "keep", "drop-record"}},
 		{"numbers", c.Numbers, []string{"", "keep", "guard", "fpe"}},
 		{"dates", c.Dates, []string{"", "keep", "shift"}},
 		{"geo", c.Geo, []string{"", "keep", "coarse", "drop"}},
@@ -219,10 +145,8 @@ func (c Config) Validate() error {
 	if c.Preset == PresetOff && !c.AcceptPlaintext {
 		bad("preset off writes requests as they are, personal data included: it needs --i-accept-plaintext-on-disk")
 	}
-	for i, f := range c.Fields {
-		for _, err := range f.mistakes(c.Preset) {
-			bad("fields[%d]: %w", i, err)
-		}
+	for _, err := range slices.Concat(c.ruleMistakes(), c.Defaults.mistakes(&c), c.Detectors.mistakes()) {
+		errs = append(errs, err)
 	}
 	for _, h := range c.Headers.Keep {
 		if secretHeader(h) {
@@ -239,22 +163,4 @@ func (c Config) Validate() error {
 		bad("word_cache: %d is not a power of two up to 16777216", n)
 	}
 	return errors.Join(errs...)
-}
-
-func (f FieldRule) mistakes(preset string) (errs []error) {
-	if len(f.Match) == 0 {
-		errs = append(errs, errors.New("match: names no field"))
-	}
-	for _, m := range f.Match {
-		if m == "" || strings.HasPrefix(m, ".") || strings.HasSuffix(m, ".") {
-			errs = append(errs, fmt.Errorf("match: %q is not a dotted path", m))
-		}
-	}
-	if _, ok := parseAction(f.Action); !ok {
-		errs = append(errs, fmt.Errorf("action: %q is not one of keep, drop, mask, tokens", f.Action))
-	}
-	if f.Action == "keep" && f.Why == "" && preset == PresetStrict {
-		errs = append(errs, errors.New("why: keep needs a reason in preset strict"))
-	}
-	return errs
 }

@@ -90,7 +90,7 @@ func (d *domain) date(dst, b []byte) ([]byte, bool) {
 	if !digitsAt(b, 0, 4) {
 		return dst, false
 	}
-	y, m, day := civil(dayNumber(two(b, 0)*100+two(b, 2), two(b, 5), two(b, 8)) + d.shift)
+	y, m, day := civil(dayNumber(two(b, 0)*100+two(b, 2), two(b, 5), two(b, 8)) + d.days)
 	if y < 1000 || y > 9999 {
 		return dst, false
 	}

@@ -91,7 +91,12 @@ func (d *domain) permute(dst, run []byte) []byte {
 		for _, c := range run {
 			v = v*10 + uint32(c-'0')
 		}
-		return appendPadded(dst, uint64(d.domainKeys.digits[len(run)][v]), len(run))
+		table := d.domainKeys.digits[len(run)]
+		out := table[v]
+		for d.style.magnitude && smallClass(out) != smallClass(v) {
+			out = table[out]
+		}
+		return appendPadded(dst, uint64(out), len(run))
 	}
 	if len(run) > wordRoom {
 		start := len(dst)
@@ -112,6 +117,17 @@ func (d *domain) permute(dst, run []byte) []byte {
 		e = d.cache.put(h, &key, fresh)
 	}
 	return append(dst, e.word[:len(run)]...)
+}
+
+// smallClass tells apart what a byte and a short can hold, in one number of digits.
+func smallClass(v uint32) int {
+	switch {
+	case v <= 127:
+		return 0
+	case v <= 32767:
+		return 1
+	}
+	return 2
 }
 
 // encryptClass replaces digits by others of their class; to walk along the cycle

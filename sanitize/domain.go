@@ -29,6 +29,52 @@ type domainKeys struct {
 	cjk      cipher.Block
 	single   singleTables
 	shift    int // days that dates move by: whole weeks
+
+	*moreKeys // what only rules need; nil without rules
+}
+
+// moreKeys are the keys of actions that rules give to fields.
+type moreKeys struct {
+	chars         *alphabets
+	subst         [alphabetCount][]uint32 // keyed shuffles, for charsub
+	chain, choose cipher.Block            // for prefix
+	shiftDays     int                     // that dates move by: any number of days
+	offset        int64                   // steps that amounts move by
+	turn          int64                   // 256ths of a full turn that longitudes move by
+}
+
+func newMoreKeys(k Key, salt []byte, name string, chars *alphabets) (*moreKeys, error) {
+	m := &moreKeys{chars: chars}
+	var err error
+	sub := func(primitive string, size int) []byte {
+		var b []byte
+		if err == nil {
+			b, err = k.derive(salt, name, primitive, size)
+		}
+		return b
+	}
+	substKey, chainKey, chooseKey, offsets := sub("charsub", 32), sub("prefix", 32), sub("prefix-choice", 32), sub("offsets", 24)
+	if err != nil {
+		return nil, err
+	}
+	if m.chain, err = aes.NewCipher(chainKey); err != nil {
+		return nil, err
+	}
+	if m.choose, err = aes.NewCipher(chooseKey); err != nil {
+		return nil, err
+	}
+	stream, err := newKeyStream(substKey)
+	if err != nil {
+		return nil, err
+	}
+	for i, set := range chars.sets {
+		m.subst[i] = stream.shuffle(uint32(len(set)))
+	}
+	at := func(i int) int64 { return int64(binary.BigEndian.Uint64(offsets[8*i:]) >> 1) }
+	m.shiftDays = -int(365 + at(0)%3285) // one to ten years back
+	m.offset = 1000 + at(1)%1_000_000
+	m.turn = 1 + at(2)%255
+	return m, nil
 }
 
 func newDomainKeys(k Key, salt []byte, name string) (*domainKeys, error) {
@@ -77,30 +123,59 @@ type domain struct {
 	mac   hash.Hash
 	ff1   ff1
 	cache *wordCache
-	orig  *runSet // what was replaced, for the post-check; shared by the worker's domains
+	post  *postcheck // shared by the worker's domains
+	orig  *runSet    // of post: what was replaced
+	days  int        // that dates move by
 
 	sum, low, num []byte // scratch
-	block         [aes.BlockSize]byte
+	block, state  [aes.BlockSize]byte
 	vec           []uint16
 }
 
-// style is what a preset says about shapes inside strings.
+// style says how a domain's pseudonyms are made: a preset's, or a rule's.
 type style struct {
+	form       form
 	shiftDates bool // false: dates are kept
 	keepPlaces bool // "lat,lon" and WKT strings are kept
 	keep       map[string]bool
+
+	runwise     bool // one of the next three holds
+	fold        bool // words are made of runs without marks
+	stem        bool // words are made of English stems
+	splitCase   bool // runs are split where the case changes
+	shapeless   bool // dates, addresses and UUIDs are nothing special
+	magnitude   bool // digits fit the integer types that they fitted
+	keepPrivate bool // private addresses stay
+	days        bool // dates move by days, not by weeks
+
+	step   amount // of shift, bucket and geo-grid
+	digits int    // that bucket leaves
 }
 
-func newDomain(k *domainKeys, s *style, orig *runSet, cacheBits int) *domain {
-	return &domain{
+func newDomain(k *domainKeys, s *style, post *postcheck, cacheBits int) *domain {
+	d := &domain{
 		domainKeys: k,
 		style:      s,
 		mac:        hmac.New(sha256.New, k.macKey),
 		ff1:        ff1{block: k.ff1Block},
 		cache:      newWordCache(cacheBits),
-		orig:       orig,
+		post:       post,
+		orig:       post.orig,
+		days:       k.shift,
 	}
+	if s.days {
+		d.days = k.shiftDays
+	}
+	return d
 }
+
+// remember notes the runs of a text for the post-check: they are about to be
+// replaced.
+func (d *domain) remember(s []byte) { d.post.each(s, d.orig) }
+
+// rememberMade notes the runs of a pseudonym that is as short as its original, so
+// that it may be another original by chance: that is no leak.
+func (d *domain) rememberMade(s []byte) { d.post.each(s, d.post.kept) }
 
 // prf is HMAC-SHA256 of a tag and of b, good until the next call. Tags begin
 // with a zero byte, so that no run of letters equals a tagged input.

@@ -8,7 +8,7 @@ import (
 
 // geo handles an array of places, or of coordinates, that has just been opened.
 func (r *rewriter) geo() reason {
-	for {
+	for i := 0; ; i++ {
 		k, why := r.next()
 		if why != kept {
 			return why
@@ -16,6 +16,7 @@ func (r *rewriter) geo() reason {
 		if k.Kind == es.ArrayEnd {
 			return kept
 		}
+		r.longitude = i == 0 // x comes first
 		if why = r.value(k, node{scalar: pGeo}); why != kept {
 			return why
 		}
@@ -35,6 +36,17 @@ func (r *rewriter) geoObject() reason {
 		}
 		n := node{scalar: pGeo}
 		switch string(name) {
+		case "lon", "x", "left", "right":
+			r.longitude = true
+		default:
+			r.longitude = false
+		}
+		if !r.inDoc && isBoxSide(name) {
+			if pl := r.geoPlan(); pl != nil && pl.action == actLonShift {
+				r.note(approx, "geo_box") // it may lie across the date line now
+			}
+		}
+		switch string(name) {
 		case "type", "orientation", "radius", "relation", "crs", "properties":
 			n.scalar = pS
 		case "lat", "lon", "x", "y", "coordinates", "geometries", "geometry", "top_left", "bottom_right", "top_right",
@@ -49,8 +61,19 @@ func (r *rewriter) geoObject() reason {
 	}
 }
 
+func isBoxSide(name []byte) bool {
+	switch string(name) {
+	case "top_left", "bottom_right", "top_right", "bottom_left", "left", "right":
+		return true
+	}
+	return false
+}
+
 // coarse handles a coordinate.
 func (r *rewriter) coarse(k es.Token) reason {
+	if pl := r.geoPlan(); pl != nil {
+		return r.coordinate(k, pl)
+	}
 	switch r.p.cfg.Geo {
 	case "keep":
 		r.post.keep(r.t.Raw(k))
@@ -61,12 +84,15 @@ func (r *rewriter) coarse(k es.Token) reason {
 	r.note(broken, "geo")
 	raw := r.t.Raw(k)
 	r.replace(k)
-	r.out = appendRounded(r.out, raw)
+	r.out = appendRounded(r.out, raw, significant)
 	return kept
 }
 
 // place handles a place in text form: "lat,lon", WKT, a geohash or a grid cell.
 func (r *rewriter) place(k es.Token, s []byte) reason {
+	if pl := r.geoPlan(); pl != nil {
+		return r.placeText(k, s, pl)
+	}
 	switch {
 	case r.p.cfg.Geo == "drop":
 		return dropGeo
@@ -97,7 +123,7 @@ func appendRoundedText(dst, s []byte) []byte {
 			s = s[1:]
 			continue
 		}
-		dst = appendRounded(dst, s[:n])
+		dst = appendRounded(dst, s[:n], significant)
 		s = s[n:]
 	}
 	return dst

@@ -98,6 +98,7 @@ type object struct {
 	other     node
 	otherName nameKind
 	hasField  bool // its member "field" names the field of its values
+	fresh     bool // what is in it is not for the field around it
 }
 
 // grammar holds the kinds of objects by name. It is read-only.
@@ -190,7 +191,7 @@ func nameHash(name []byte) uint64 {
 func (g *grammar) object(name string) *object {
 	o := g.objects[name]
 	if o == nil {
-		o = &object{name: name}
+		o = &object{name: name, fresh: name == "query" || name == "aggs"}
 		g.objects[name] = o
 	}
 	return o

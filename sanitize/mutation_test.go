@@ -257,7 +257,6 @@ func otherMutants(p *Pipeline, s *suite) (all []mutant) {
 	cfg := p.cfg
 	for name, set := range map[string]func(c *Config){
 		"field names": func(c *Config) { c.FieldNames = "keep" },
-		"numbers":     func(c *Config) { c.Numbers = "keep" },
 		"places":      func(c *Config) { c.Geo = "keep" },
 		"vectors":     func(c *Config) { c.Vectors = "keep" },
 		"index names": func(c *Config) { c.Indices.Other = "keep" },
@@ -265,8 +264,10 @@ func otherMutants(p *Pipeline, s *suite) (all []mutant) {
 	} {
 		all = append(all, mutant{"setting: " + name, func(p *Pipeline) { set(&p.cfg) }, func(p *Pipeline) { p.cfg = cfg }})
 	}
-	shift := p.style.shiftDates
+	shift, ints := p.style.shiftDates, p.ints
 	return append(all, mutant{
+		"setting: numbers", func(p *Pipeline) { p.ints = numbersKeep }, func(p *Pipeline) { p.ints = ints },
+	}, mutant{
 		"setting: dates", func(p *Pipeline) { p.style.shiftDates = !shift }, func(p *Pipeline) { p.style.shiftDates = shift },
 	})
 }

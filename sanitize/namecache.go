@@ -30,6 +30,9 @@ func (w *Worker) known(cache nameCache, name []byte, test func(*Worker, []byte) 
 	if string(e.name) != string(name) {
 		e.name, e.stays, e.round = append(e.name[:0], name...), test(w, name), 0
 	}
+	if !e.stays && w.p.cfg.FieldNames == "drop-record" {
+		return test(w, name)
+	}
 	if e.stays && e.round != w.post.kept.round {
 		e.round = w.post.kept.round
 		w.post.keep(name)

@@ -48,7 +48,13 @@ func (w *Worker) fieldStays(name []byte) bool {
 	case "pseudonym":
 		return len(name) == 0 || name[0] == '_' || name[0] == '@' || name[0] == '*'
 	}
-	return looksLikeSchema(name, "[]")
+	if looksLikeSchema(name, "[]") {
+		return true
+	}
+	if w.p.cfg.FieldNames == "drop-record" {
+		w.denied = true
+	}
+	return false
 }
 
 // field appends the form of a field name, or of a pattern of them, that may be

@@ -7,64 +7,159 @@ import (
 )
 
 // valueNumber handles a JSON number that is data.
-func (r *rewriter) valueNumber(k es.Token, p prim) {
+func (r *rewriter) valueNumber(k es.Token, p prim) reason {
 	raw := r.t.Raw(k)
-	switch r.actionFor(r.path) {
-	case actKeep:
-		r.keepNumber(raw)
-		return
-	case actMask, actDrop:
+	pl := r.planFor(r.path)
+	a := pl.action
+	switch {
+	case a == actKeep && (pl.values == nil || pl.values[string(raw)]):
+		return r.keptNumber(k, raw)
+	case a == actMask || a == actDrop || a == actNull || a == actShape:
 		r.replace(k)
+		if a == actNull && r.inDoc {
+			r.out = append(r.out, "null"...)
+			return kept
+		}
 		r.out = append(r.out, '0')
 		if !r.inDoc {
 			r.note(broken, "masked_field")
 		}
-		return
+		return kept
+	case a == actDropRecord:
+		return dropRule
+	case a.quotes():
+		r.tmp = pl.d.text(r.tmp[:0], raw)
+		r.replace(k)
+		r.out = es.AppendQuoted(r.out, r.tmp)
+		r.judgeNumber(p, raw, nil)
+		return kept
 	}
 	mark := len(r.out) + k.Start - r.pos
 	r.replace(k)
-	r.out = r.number(r.out, raw)
-	if bytes.Equal(r.out[mark:], raw) {
-		return
+	ok := false
+	if r.out, ok = r.planned(r.out, raw, pl); !ok {
+		if a == actGeoGrid || a == actLonShift {
+			return dropGeo // a coordinate outside of a place
+		}
+		if mode, _ := r.numberMode(raw); mode == numbersDrop {
+			return dropRule
+		}
+		r.out = r.number(r.out, raw)
 	}
+	if out := r.out[mark:]; string(out) != string(raw) {
+		r.judgeNumber(p, raw, pl)
+	}
+	return kept
+}
+
+// planned appends the form of a number by the action of a rule, as far as that is
+// one for numbers.
+func (w *Worker) planned(dst, raw []byte, pl *plan) (out []byte, ok bool) {
+	switch pl.action {
+	case actShift:
+		return pl.d.moved(dst, raw)
+	case actBucket:
+		return pl.d.bucketed(dst, raw)
+	case actDateShift:
+		return pl.d.movedDate(dst, raw)
+	case actFPE:
+		return pl.d.permuteNumber(dst, raw)
+	}
+	return dst, false
+}
+
+// keptNumber handles a number that a rule keeps.
+func (r *rewriter) keptNumber(k es.Token, raw []byte) reason {
+	switch r.p.detect.look(raw) {
+	case detectDrop:
+		return dropDetector
+	case detectMask:
+		r.replace(k)
+		r.out = append(r.out, '0')
+		r.note(broken, "masked_field")
+		return kept
+	}
+	r.keepNumber(raw)
+	return kept
+}
+
+// judgeNumber notes what a number that was replaced does to what a clause
+// compares. pl is nil for one that became a string.
+func (r *rewriter) judgeNumber(p prim, raw []byte, pl *plan) {
 	switch p {
 	case pBound, pOrigin:
-		if bytesHas(raw, '.') {
+		switch {
+		case pl != nil && (pl.action == actShift || pl.action == actDateShift):
+		case pl != nil && (pl.action == actBucket || pl.action != actFPE && bytesHas(raw, '.')):
 			r.note(approx, "rounded")
-		} else {
+		default:
 			r.note(broken, "number_range")
 		}
 	case pCursor:
 		r.note(broken, "search_after")
+	case pV, pTerm, pT:
+		if pl != nil && pl.action == actBucket && !r.inDoc {
+			r.note(approx, "rounded")
+		}
 	}
 }
 
-// number appends the form of a number by the policy. It stays a number of the
-// same kind, with as many digits before the point.
-func (w *Worker) number(dst, raw []byte) []byte {
-	if w.p.cfg.Numbers == "keep" {
-		w.keepNumber(raw)
-		return append(dst, raw...)
-	}
-	digits := raw
-	if len(digits) > 0 && digits[0] == '-' {
-		digits = digits[1:]
-	}
+// permuteNumber appends an integer with its digits permuted. Fractions have
+// theirs permuted apart; one that ends in a zero keeps them, as equal numbers
+// may be written with and without it.
+func (d *domain) permuteNumber(dst, raw []byte) (out []byte, ok bool) {
 	n := 0
-	for n < len(digits) && digits[n] >= '0' && digits[n] <= '9' {
+	if len(raw) > 0 && raw[0] == '-' {
+		n = 1
+	}
+	start := n
+	for n < len(raw) && digitsAt(raw, n, 1) {
 		n++
 	}
-	whole := n == len(digits) || isZeros(digits[n:])
-	switch {
-	case w.p.cfg.Numbers == "fpe" && !whole:
-		return appendRounded(dst, raw)
-	case w.p.cfg.Numbers == "fpe" && n > tableDigits, whole && personalNumber(digits[:n]):
-		if n >= postDigits {
-			w.post.orig.add(w.post.orig.hash(digits[:n]))
+	if n < len(raw) && !isZeros(raw[n:]) || n == start {
+		return dst, false
+	}
+	dst = append(dst, raw[:start]...)
+	dst = d.digitRun(dst, raw[start:n])
+	return append(dst, raw[n:]...), true
+}
+
+// numberMode is what becomes of a number that no rule is for, and how many digits
+// it has before the point.
+func (w *Worker) numberMode(raw []byte) (mode numberMode, n int) {
+	if len(raw) > 0 && raw[0] == '-' {
+		raw = raw[1:]
+	}
+	for n < len(raw) && raw[n] >= '0' && raw[n] <= '9' {
+		n++
+	}
+	whole := n == len(raw) || isZeros(raw[n:])
+	switch mode = w.p.floats; {
+	case !whole:
+	case w.p.ints == numbersFPE && n < w.p.minDigits || w.p.ints == numbersGuard:
+		if mode = numbersKeep; personalNumber(raw[:n]) {
+			mode = numbersFPE
 		}
-		dst = append(dst, raw[:len(raw)-len(digits)]...)
-		dst = w.text.permute(dst, digits[:n])
-		return append(dst, digits[n:]...)
+	default:
+		mode = w.p.ints
+	}
+	return mode, n
+}
+
+// number appends the form of a number that no rule is for. It stays a number of
+// the same kind, with as many digits before the point.
+func (w *Worker) number(dst, raw []byte) []byte {
+	switch mode, n := w.numberMode(raw); mode {
+	case numbersMask, numbersDrop:
+		return append(dst, '0')
+	case numbersBucket:
+		return appendRounded(dst, raw, w.p.digits)
+	case numbersFPE:
+		if raw[0] == '-' {
+			dst, raw = append(dst, '-'), raw[1:]
+		}
+		dst = w.text.digitRun(dst, raw[:n])
+		return append(dst, raw[n:]...)
 	}
 	w.keepNumber(raw)
 	return append(dst, raw...)
@@ -82,11 +177,11 @@ func isZeros(s []byte) bool {
 	return len(s) > 1 && s[0] == '.' && len(bytes.Trim(s[1:], "0")) == 0
 }
 
-// significant is how many digits appendRounded leaves.
+// significant is how many digits of a fraction are left where nothing else is said.
 const significant = 3
 
-// appendRounded appends a number cut after its third significant digit.
-func appendRounded(dst, raw []byte) []byte {
+// appendRounded appends a number cut after so many significant digits.
+func appendRounded(dst, raw []byte, significant int) []byte {
 	seen, point := 0, false
 	for i, c := range raw {
 		switch {

@@ -1,11 +1,13 @@
 package sanitize
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/esshadow/esshadow/internal/es"
 )
@@ -25,6 +27,15 @@ type Pipeline struct {
 	ids    *domainKeys
 	index  *domainKeys
 	handle *domainKeys
+
+	domains map[string]*domainKeys // that rules name
+	other   action                 // for strings that no rule is for
+
+	ints, floats      numberMode
+	minDigits, digits int
+	boolean           action
+	detect            *detectors
+	mixed             bool // rules treat fields unlike the default
 
 	headers    map[string]headerKind
 	params     map[string]prim
@@ -69,8 +80,10 @@ func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
 	if cfg.IDs.Domain == domainText {
 		p.ids = p.text
 	}
-	p.rules = compileRules(cfg.Fields)
 	p.style = newStyle(cfg)
+	if err = p.addRules(cfg, key, salt); err != nil {
+		return nil, err
+	}
 	p.plain = p.style
 	p.plain.keep = nil
 	p.plain.keepPlaces = false
@@ -80,6 +93,38 @@ func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
 	p.classes = postClasses()
 	p.vocabulary = newVocabulary(p.g, p.classes)
 	return p, nil
+}
+
+// addRules reads the rules and makes what they need besides.
+func (p *Pipeline) addRules(cfg Config, key Key, salt []byte) error {
+	p.rules = compileRules(cfg.Fields, p.style)
+	p.other, _ = parseAction(cmp.Or(cfg.Defaults.String.Action, "tokens"))
+	p.boolean, _ = parseAction(cmp.Or(cfg.Defaults.Boolean.Action, "keep"))
+	p.ints, p.floats, p.minDigits, p.digits = cfg.numberModes()
+	p.detect = newDetectors(cfg.Detectors)
+	p.mixed = slices.ContainsFunc(p.rules, func(r fieldRule) bool { return r.action != p.other || r.style != nil || r.domain != domainText })
+	p.domains = map[string]*domainKeys{domainText: p.text, domainIDs: p.ids}
+	for name := range cfg.Domains {
+		keys, err := newDomainKeys(key, salt, name)
+		if err != nil {
+			return err
+		}
+		p.domains[name] = keys
+	}
+	if name := cfg.Defaults.String.Domain; name != "" {
+		p.text = p.domains[name]
+	}
+	if len(p.rules) == 0 {
+		return nil
+	}
+	chars := newAlphabets()
+	for name, keys := range p.domains {
+		var err error
+		if keys.moreKeys, err = newMoreKeys(key, salt, name, chars); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newStyle(cfg Config) style {

@@ -144,11 +144,14 @@ type postcheck struct {
 }
 
 // keep notes the runs of a text that stays by decision.
-func (p *postcheck) keep(s []byte) {
+func (p *postcheck) keep(s []byte) { p.each(s, p.kept) }
+
+// each adds the runs of a text to a set.
+func (p *postcheck) each(s []byte, to *runSet) {
 	for i := 0; i < len(s); {
 		h, end, long := p.run(s, i)
 		if i = end; long {
-			p.kept.add(h)
+			to.add(h)
 		}
 	}
 }

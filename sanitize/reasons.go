@@ -34,6 +34,7 @@ const (
 	dropSecret          reason = "secret"           // credentials in a body
 	dropPostcheck       reason = "postcheck"        // an original word was found in the finished record
 	dropDetector        reason = "detector"         // personal data found in a kept value
+	dropRule            reason = "rule"             // a rule says drop-record
 	dropPanic           reason = "panic"            // a fault of the sanitiser itself
 )
 
@@ -44,7 +45,7 @@ func Reasons() []string {
 		dropBodyTooLarge, dropJSON, dropNDJSON, dropUTF8, dropDepth, dropUnknownClause, dropUnknownAgg,
 		dropUnknownKey, dropUnknownParam, dropUnknownPath, dropShape, dropStructural, dropScript, dropTemplate,
 		dropQueryLanguage, dropUnparsableQuery, dropGeo, dropVector, dropSecret, dropPostcheck, dropDetector,
-		dropPanic,
+		dropRule, dropPanic,
 	}
 	names := make([]string, len(all))
 	for i, r := range all {

@@ -257,6 +257,9 @@ func (d *domain) address4(dst, b []byte) (out []byte, n int) {
 // mapBits is mapAddr on the bytes of an address; out begins with zeros.
 func (d *domain) mapBits(out, in []byte) {
 	for i := range 8 * len(in) {
+		if d.style.keepPrivate && nearPrivate(in, i) {
+			continue
+		}
 		copy(d.block[:], d.ipPad[:])
 		copy(d.block[:i/8], in)
 		rem := uint(i % 8)
@@ -268,6 +271,37 @@ func (d *domain) mapBits(out, in []byte) {
 	for i := range out {
 		out[i] ^= in[i]
 	}
+}
+
+// privateBlock is a block of addresses that keep_private leaves as it is.
+type privateBlock struct {
+	size   int // of an address in bytes
+	first  [2]byte
+	prefix int // bits
+}
+
+// privateBlocks are the private, loopback and link-local blocks; of ::1 its block
+// of addresses that begin with 16 zeros.
+var privateBlocks = [...]privateBlock{
+	{4, [2]byte{10, 0}, 8}, {4, [2]byte{172, 16}, 12}, {4, [2]byte{192, 168}, 16}, {4, [2]byte{127, 0}, 8}, {4, [2]byte{169, 254}, 16},
+	{16, [2]byte{0xfc, 0}, 7}, {16, [2]byte{0xfe, 0x80}, 10}, {16, [2]byte{0, 0}, 16},
+}
+
+// nearPrivate tells that the first n bits of an address lead to a private block,
+// or into it: there no bit is flipped, so that the block stays where it is and
+// everything else is still mapped one to one, prefixes to prefixes.
+func nearPrivate(in []byte, n int) bool {
+	for _, b := range privateBlocks {
+		if b.size != len(in) {
+			continue
+		}
+		same := min(n, b.prefix)
+		mask := uint16(0xFFFF) << (16 - same)
+		if (binary.BigEndian.Uint16(in)^binary.BigEndian.Uint16(b.first[:]))&mask == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isPlace tells a whole string that is a point or a shape in text form:

@@ -78,68 +78,9 @@ func (r *rewriter) field1(k es.Token, s []byte) {
 	r.put(k, s, r.Worker.field)
 }
 
-// valueAt handles a string that holds what users type or store.
-func (r *rewriter) valueAt(k es.Token, s []byte, p prim) reason {
-	if special := r.specialField(); special != nil && p != pBound {
-		r.put(k, s, special)
-		return kept
-	}
-	if act := r.actionFor(r.path); act != actTokens {
-		return r.act(k, s, act)
-	}
-	switch p {
-	case pLucene:
-		return r.lucene(k, s)
-	case pSimple:
-		return r.simpleQuery(k, s)
-	case pWildcard:
-		return r.wildcard(k, s)
-	case pRegexp, pInclude:
-		return r.regexp(k, s)
-	case pPrefix:
-		if !r.endsDelimited(s) {
-			r.note(broken, "prefix")
-		}
-	case pLast:
-		if !r.endsDelimited(s) {
-			r.note(broken, "prefix")
-		}
-	case pFuzzy:
-		r.note(broken, "fuzzy")
-	case pSuggest:
-		r.note(broken, "suggest")
-	case pLike:
-		r.note(approx, "more_like_this")
-	case pCursor:
-		r.note(broken, "search_after")
-	case pBound:
-		return r.bound(k, s)
-	case pOrigin:
-		return r.origin(k, s)
-	case pMissing:
-		if string(s) == "_first" || string(s) == "_last" {
-			return kept
-		}
-	case pTerm:
-		if r.numericText(s) {
-			r.note(broken, "number_as_string")
-		}
-	case pT:
-		if r.numericText(s) {
-			r.note(approx, "number_as_string")
-		}
-	}
-	r.put(k, s, r.Worker.text.text)
-	return kept
-}
-
 // valueString handles a string of a document.
 func (r *rewriter) valueString(k es.Token, s []byte) reason {
-	if act := r.actionFor(r.path); act != actTokens {
-		return r.act(k, s, act)
-	}
-	r.put(k, s, r.Worker.text.text)
-	return kept
+	return r.valueBy(k, s, pV, r.planFor(r.path))
 }
 
 // specialField gives the form of values of the metadata fields.
@@ -158,26 +99,56 @@ func (r *rewriter) specialField() func(dst, s []byte) []byte {
 	return nil
 }
 
-// act applies the action of a field rule to a string.
-func (r *rewriter) act(k es.Token, s []byte, a action) reason {
-	switch a {
+// act applies an action that makes no pseudonyms to a string.
+func (r *rewriter) act(k es.Token, s []byte, p prim, pl *plan) reason {
+	switch pl.action {
 	case actKeep:
-		r.post.keep(s)
-		r.keepText(k, s)
-	case actMask:
-		r.replace(k)
-		r.out = append(r.out, `"mmmmm"`...)
+		return r.keptString(k, s, p, pl)
+	case actDropRecord:
+		return dropRule
+	case actDrop, actNull:
+		if r.inDoc {
+			r.replace(k)
+			r.out = append(r.out, "null"...)
+			return kept
+		}
+		r.note(broken, "dropped_field")
+	case actShape:
 		if !r.inDoc {
 			r.note(broken, "masked_field")
 		}
-	case actDrop:
+		r.tmp = constant(r.tmp[:0], s)
 		r.replace(k)
-		r.out = append(r.out, "null"...)
+		r.out = es.AppendQuoted(r.out, r.tmp)
+		r.Worker.text.remember(s)
+		return kept
+	default:
 		if !r.inDoc {
-			r.out = append(r.out[:len(r.out)-4], `"mmmmm"`...)
-			r.note(broken, "dropped_field")
+			r.note(broken, "masked_field")
 		}
 	}
+	r.replace(k)
+	r.out = append(r.out, `"mmmmm"`...)
+	return kept
+}
+
+// keptString handles a string that a rule keeps, unless it is none of the rule's
+// values or a detector finds something in it.
+func (r *rewriter) keptString(k es.Token, s []byte, p prim, pl *plan) reason {
+	if pl.values != nil && !pl.values[string(s)] {
+		return r.valueBy(k, s, p, &r.other)
+	}
+	switch r.p.detect.look(s) {
+	case detectDrop:
+		return dropDetector
+	case detectMask:
+		r.note(broken, "masked_field")
+		r.replace(k)
+		r.out = append(r.out, `"mmmmm"`...)
+		return kept
+	}
+	r.post.keep(s)
+	r.keepText(k, s)
 	return kept
 }
 
@@ -187,7 +158,8 @@ func (w *Worker) numericText(s []byte) bool {
 	if len(s) == 0 || len(s) > 20 || !isNumber(s) {
 		return false
 	}
-	return !(w.p.cfg.Numbers == "fpe" && len(s) > tableDigits && !bytesHas(s, '.'))
+	mode, n := w.numberMode(s)
+	return mode != numbersFPE || n < len(s)
 }
 
 // endsDelimited tells that a prefix ends where a run ends, and not inside of what
@@ -249,13 +221,30 @@ func optionLike(s []byte) bool {
 	return bytes.Count(s, []byte{' '}) <= 6
 }
 
-// boolAt handles true and false, which stay wherever a scalar may stand.
-func (r *rewriter) boolAt(p prim) reason {
+// boolAt handles true and false, which stay as options wherever a scalar may
+// stand.
+func (r *rewriter) boolAt(k es.Token, p prim) reason {
 	switch p {
 	case pNone:
 		return dropShape
 	case pSecret:
 		return dropSecret
+	case pV, pTerm, pT:
+	default:
+		return kept
+	}
+	switch a := r.planFor(r.path).action; {
+	case a == actDropRecord, a == r.other.action && r.p.boolean == actDropRecord:
+		return dropRule
+	case a == actNull && r.inDoc:
+		r.replace(k)
+		r.out = append(r.out, "null"...)
+	case a == r.other.action && r.p.boolean == actMask:
+		r.replace(k)
+		r.out = append(r.out, "false"...)
+		if !r.inDoc {
+			r.note(broken, "masked_field")
+		}
 	}
 	return kept
 }
@@ -287,8 +276,7 @@ func (r *rewriter) numberAt(k es.Token, p prim) reason {
 	if r.specialField() != nil {
 		return r.idNumber(k)
 	}
-	r.valueNumber(k, p)
-	return kept
+	return r.valueNumber(k, p)
 }
 
 // idNumber handles an id given as a number: the engines take its text.

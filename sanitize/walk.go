@@ -16,10 +16,11 @@ type rewriter struct {
 	out []byte
 	pos int // in[:pos] is written
 
-	path     []byte // dotted path of the field at hand, as it came
-	inDoc    bool   // values belong to a document, not to a query
-	template bool   // Mustache may stand in strings
-	str, key []byte // scratch: decoded string, decoded name
+	path      []byte // dotted path of the field at hand, as it came
+	inDoc     bool   // values belong to a document, not to a query
+	template  bool   // Mustache may stand in strings
+	longitude bool   // the number that comes is one, if it is a coordinate
+	str, key  []byte // scratch: decoded string, decoded name
 }
 
 // rewrite appends the sanitised form of one JSON text to dst.
@@ -147,7 +148,7 @@ func (r *rewriter) value(k es.Token, n node) reason {
 	case es.Number:
 		return r.numberAt(k, n.scalar)
 	case es.True, es.False:
-		return r.boolAt(n.scalar)
+		return r.boolAt(k, n.scalar)
 	case es.Null:
 		return kept
 	}
@@ -180,7 +181,12 @@ func (r *rewriter) array(n node) reason {
 
 // object handles the members of an object that is open.
 func (r *rewriter) object(o *object) reason {
-	depth := len(r.path)
+	if o.hasField || o.fresh || o.otherName == nameField || o.otherName == nameSort {
+		// The path of the field around it stays where it is, and comes back.
+		around := r.path
+		defer func() { r.path = around }()
+		r.path = around[len(around):]
+	}
 	if o.hasField {
 		if why := r.peekField(); why != kept {
 			return why
@@ -192,7 +198,7 @@ func (r *rewriter) object(o *object) reason {
 			return why
 		}
 		if k.Kind == es.ObjectEnd {
-			break
+			return kept
 		}
 		name, why := r.textOf(k, &r.key)
 		if why != kept {
@@ -209,10 +215,6 @@ func (r *rewriter) object(o *object) reason {
 			return why
 		}
 	}
-	if o.hasField || o.otherName == nameField {
-		r.path = r.path[:min(depth, len(r.path))]
-	}
-	return kept
 }
 
 // otherMember handles the name of a member that the tables do not list.
@@ -322,6 +324,9 @@ func (r *rewriter) doc() reason {
 }
 
 func (r *rewriter) docValue(k es.Token) reason {
+	if len(r.p.rules) > 0 && r.geoPlan() != nil {
+		return r.value(k, node{scalar: pGeo})
+	}
 	switch k.Kind {
 	case es.ObjectStart:
 		return r.doc()

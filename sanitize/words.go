@@ -51,21 +51,30 @@ func stopWords() []string {
 	}
 }
 
-// text appends the pseudonym of s, action "tokens": every maximal run of letters
+// text appends the pseudonym of s, in the domain's style. It is a function of the
+// domain's key, of the style and of s.
+func (d *domain) text(dst, s []byte) []byte {
+	if d.style.form != formTokens {
+		return d.formed(dst, s)
+	}
+	return d.tokens(dst, s)
+}
+
+// tokens is text for the action of that name: every maximal run of letters
 // becomes a word, digit runs are permuted, runs of Han, Kana and Hangul become
 // runs of the same length, dates, addresses and UUIDs keep their shape, and
-// everything else is copied. It is a function of the domain's key and of s.
-func (d *domain) text(dst, s []byte) []byte {
+// everything else is copied.
+func (d *domain) tokens(dst, s []byte) []byte {
 	if d.style.keepPlaces && isPlace(s) {
 		return append(dst, s...)
 	}
 	inside := false // the character before i is a letter or a digit
 	for i := 0; i < len(s); {
 		c := s[i]
-		if class := asciiClass(c); class == classLetter {
+		if class := asciiClass(c); class == classLetter && !d.style.runwise {
 			var key cacheWords
 			h, n, upper, ok := scanWord(s, i, d.orig.seed, &key)
-			if end := i + n; ok && (inside || c|0x20 > 'f' || !mayBeShape(s, i, end)) {
+			if end := i + n; ok && (inside || c|0x20 > 'f' || d.style.shapeless || !mayBeShape(s, i, end)) {
 				dst = d.word(dst, s[i:end], h, &key, upper)
 				i, inside = end, true
 				continue
@@ -88,18 +97,20 @@ func (d *domain) run(dst, s []byte, i int, inside bool) (out []byte, next int, j
 		return append(dst, s[i:i+n]...), i + n, false
 	}
 	end := runEnd(s, i+n, class)
-	if !inside && mayBeShape(s, i, end) {
+	if !inside && !d.style.shapeless && mayBeShape(s, i, end) {
 		var size int
 		if dst, size = d.shape(dst, s, i); size > 0 {
 			return dst, i + size, true
 		}
 	}
-	switch class {
-	case classLetter:
+	switch {
+	case class == classLetter && d.style.runwise:
+		dst = d.lettersAt(dst, s, i, end)
+	case class == classLetter:
 		dst = d.letters(dst, s[i:end])
-	case classDigit:
+	case class == classDigit:
 		dst = d.digitRun(dst, s[i:end])
-	case classCJK:
+	case class == classCJK:
 		dst = d.cjkRun(dst, s[i:end])
 	default:
 		dst = append(dst, s[i:end]...)
@@ -196,9 +207,12 @@ func (d *domain) word(dst, run []byte, h uint64, key *cacheWords, upper bool) []
 }
 
 func (d *domain) newWord(low []byte) (e cacheEntry) {
-	if d.style.keep[string(low)] {
+	switch {
+	case d.style.keep[string(low)]:
 		e.keep = true
-	} else {
+	case d.style.runwise:
+		putWord(&e.word, d.prf("", d.normalized(low)))
+	default:
 		putWord(&e.word, d.prf("", low))
 	}
 	return e
@@ -294,11 +308,12 @@ func (d *domain) digitRun(dst, run []byte) []byte {
 		}
 		d.low = ascii
 	}
-	if len(ascii) >= postDigits {
-		d.orig.add(d.orig.hash(ascii))
-	}
 	start := len(dst)
 	dst = d.permute(dst, ascii)
+	if len(ascii) >= postDigits {
+		d.orig.add(d.orig.hash(ascii))
+		d.post.kept.add(d.orig.hash(dst[start:])) // it may be another original by chance
+	}
 	if len(ascii) == len(run) {
 		return dst
 	}

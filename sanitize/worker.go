@@ -17,7 +17,11 @@ type Worker struct {
 	index   *domain
 	handles *domain
 	post    postcheck
-	actions map[string]action
+
+	plans  []plan         // of the rules, by number
+	other  plan           // where no rule is for a field
+	planOf map[string]int // numbers of rules by path
+	recent []recentPlan
 
 	dec     es.Decoder
 	sum     es.Summarizer
@@ -31,6 +35,7 @@ type Worker struct {
 	plainBody               []byte   // its decoded body
 	found                   []es.Handle
 	fid                     fidelity
+	denied                  bool // a rule demands that the record be dropped
 	mapper                  es.Mapper
 	nested                  []byte // sanitised text that lies encoded in the record
 	wrapped                 int
@@ -49,7 +54,6 @@ var _ capture.Sanitizer = (*Worker)(nil)
 // Worker makes a new worker. Workers of one Pipeline give equal pseudonyms.
 func (p *Pipeline) Worker() *Worker {
 	seed := p.vocabulary.seed
-	post := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes}
 	cacheBits := bits.Len(uint(p.cfg.WordCache)) - 1
 	const small = 10
 	idStyle := &p.plain
@@ -57,16 +61,18 @@ func (p *Pipeline) Worker() *Worker {
 		idStyle = &p.style
 	}
 	w := &Worker{
-		p:       p,
-		post:    post,
-		text:    newDomain(p.text, &p.style, post.orig, cacheBits),
-		ids:     newDomain(p.ids, idStyle, post.orig, max(cacheBits-2, small)),
-		index:   newDomain(p.index, &p.plain, post.orig, small),
-		handles: newDomain(p.handle, &p.plain, post.orig, small),
-		actions: make(map[string]action),
+		p:      p,
+		post:   postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes},
+		planOf: make(map[string]int),
+		recent: make([]recentPlan, nameSlots),
 
 		fieldNames: make(nameCache, nameSlots), chosenNames: make(nameCache, nameSlots),
 	}
+	w.text = newDomain(p.text, &p.style, &w.post, cacheBits)
+	w.ids = newDomain(p.ids, idStyle, &w.post, max(cacheBits-2, small))
+	w.index = newDomain(p.index, &p.plain, &w.post, small)
+	w.handles = newDomain(p.handle, &p.plain, &w.post, small)
+	w.newPlans()
 	w.mapper = es.Mapper{ID: w.MapID, Name: w.MapName}
 	w.dec.Max, w.sum.MaxDecoded, w.handled.MaxDecoded = int(p.cfg.MaxBody), int(p.cfg.MaxBody), int(p.cfg.MaxBody)
 	return w
@@ -132,6 +138,9 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 	}
 	w.reset()
 	why := w.request(rec, x)
+	if why == kept && w.denied {
+		why = dropRule
+	}
 	if why == kept {
 		w.facts(rec, x)
 		w.answer(rec, x)
@@ -143,7 +152,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 func (w *Worker) reset() {
 	w.post.orig.reset()
 	w.post.kept.reset()
-	w.fid = fidelity{}
+	w.fid, w.denied = fidelity{}, false
 	w.nested = w.nested[:0]
 	w.wrapped = 0
 	w.path2 = w.path2[:0]
@@ -325,7 +334,7 @@ func (w *Worker) borrow() *rewriter {
 		w.free = w.free[:n-1]
 		return r
 	}
-	return &rewriter{Worker: w}
+	return &rewriter{Worker: w, path: make([]byte, 0, 1<<10)}
 }
 
 func (w *Worker) giveBack(r *rewriter) { w.free = append(w.free, r) }
