@@ -23,6 +23,19 @@ type Config struct {
 	// Sample is the part of the connections that is captured, from 0 to 1. A
 	// connection is captured as a whole or not at all.
 	Sample float64 `yaml:"sample"`
+	// Ops choose by operation, by the names that es.Op has.
+	Ops Choice `yaml:"ops"`
+	// Indices choose by the index expression of the path: patterns, in which *
+	// stands for anything, are compared with each of its parts as they were
+	// written. A request whose path names no index passes them.
+	Indices Choice `yaml:"indices"`
+}
+
+// Choice names what is captured: what Include says, or all where it is empty,
+// and of that nothing that Exclude says.
+type Choice struct {
+	Include []string `yaml:"include"`
+	Exclude []string `yaml:"exclude"`
 }
 
 // Default is the Config that everything starts from.
@@ -50,5 +63,6 @@ func (c Config) Validate() error {
 	if !(c.Sample >= 0 && c.Sample <= 1) {
 		errs = append(errs, fmt.Errorf("sample: %v: want a ratio from 0 to 1", c.Sample))
 	}
-	return errors.Join(errs...)
+	_, err := newFilter(c)
+	return errors.Join(append(errs, err)...)
 }

@@ -40,6 +40,13 @@ func newQueue(limit int64) *queue {
 	}
 }
 
+// setLimit changes the bound. What is held already stays.
+func (q *queue) setLimit(limit int64) {
+	q.mu.Lock()
+	q.limit = limit
+	q.mu.Unlock()
+}
+
 // put takes an exchange, or says why not.
 func (q *queue) put(x *Exchange) (refused string) {
 	e := entry{x, x.Weight()}

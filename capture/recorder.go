@@ -44,6 +44,8 @@ type Recorder struct {
 	counts *tally
 	queue  *queue
 	sample atomic.Uint64 // Float64bits of the ratio
+	filter atomic.Pointer[filter]
+	body   atomic.Int64 // Config.MaxBody
 
 	mu     sync.Mutex // guards the state's three parts, for a few instructions
 	paused bool
@@ -86,7 +88,9 @@ func NewRecorder(cfg Config, o Options) (*Recorder, error) {
 		r.empty <- new(chunk)
 	}
 	r.state.Store(uint32(StateOn))
-	r.SetSample(cfg.Sample)
+	if err := r.Reload(cfg); err != nil {
+		return nil, err
+	}
 	r.start()
 	return r, nil
 }
@@ -128,15 +132,20 @@ func (r *Recorder) Offer(x *Exchange) {
 			r.release(x)
 		}
 	}()
-	if reason := filterReason(es.Classify(x.Method, x.Target)); reason != "" {
+	route := es.Classify(x.Method, x.Target)
+	reason := filterReason(route)
+	if reason == "" {
+		reason = r.filter.Load().reason(route)
+	}
+	if reason != "" {
 		r.counts.filter(reason)
 		return
 	}
-	if !sampled(x.Conn, math.Float64frombits(r.sample.Load())) {
+	if !sampled(x.Conn, r.Sample()) {
 		r.counts.sampleOut()
 		return
 	}
-	reason := r.refusal(x)
+	reason = r.refusal(x)
 	if reason == "" {
 		if reason = r.queue.put(x); reason == "" {
 			queued = true
@@ -151,7 +160,7 @@ func (r *Recorder) refusal(x *Exchange) string {
 	if reason := r.State().dropReason(); reason != "" {
 		return reason
 	}
-	if x.BodySize > int64(len(x.Body)) || int64(len(x.Body)) > int64(r.cfg.MaxBody) {
+	if x.BodySize > int64(len(x.Body)) || int64(len(x.Body)) > r.body.Load() {
 		return DropBodyTooLarge
 	}
 	return ""
@@ -177,6 +186,26 @@ func (r *Recorder) panicked(v any) {
 		r.log.Error("panic in capture, counted from now on", zap.String("type", fmt.Sprintf("%T", v)), zap.Stack("stack"))
 	}
 }
+
+// Reload takes over cfg but for Workers: what is queued stays, what is offered
+// from now on is chosen and bounded anew. An invalid cfg changes nothing.
+func (r *Recorder) Reload(cfg Config) error {
+	if err := cfg.Validate(); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	f, err := newFilter(cfg)
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	r.filter.Store(f)
+	r.body.Store(int64(cfg.MaxBody))
+	r.queue.setLimit(int64(cfg.Queue))
+	r.SetSample(cfg.Sample)
+	return nil
+}
+
+// Sample is the part of the connections that is captured.
+func (r *Recorder) Sample() float64 { return math.Float64frombits(r.sample.Load()) }
 
 // SetSample changes the part of the connections that is captured.
 func (r *Recorder) SetSample(ratio float64) { r.sample.Store(math.Float64bits(ratio)) }
