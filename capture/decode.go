@@ -1,9 +1,11 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/esshadow/esshadow/internal/es"
@@ -176,12 +178,34 @@ func (d *Decoder) intOf(k es.Token) (int64, error) {
 	if k.Kind != es.Number {
 		return 0, errType
 	}
-	v, err := strconv.ParseInt(string(d.tok.Raw(k)), 10, 64)
-	if err != nil {
-		return 0, errNumber // err would quote the line
-	}
-	return v, nil
+	return parseInt(d.tok.Raw(k))
 }
+
+// parseInt reads a JSON number that is whole. (strconv's error would quote it.)
+func parseInt(raw []byte) (int64, error) {
+	digits, minus := bytes.CutPrefix(raw, []byte("-"))
+	if len(digits) > maxDigits {
+		return 0, errNumber
+	}
+	var v uint64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, errNumber
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	switch {
+	case minus && v <= -math.MinInt64:
+		return -int64(v), nil
+	case !minus && v <= math.MaxInt64:
+		return int64(v), nil
+	}
+	return 0, errNumber
+}
+
+// maxDigits is how many digits an int64 has at most; a JSON number has no zeros
+// before the first, and so many fit in a uint64.
+const maxDigits = 19
 
 func (d *Decoder) uint(place string, v *uint64) error {
 	k, ok, err := d.take(es.Number)

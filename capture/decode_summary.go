@@ -2,6 +2,7 @@ package capture
 
 import (
 	"math"
+	"slices"
 
 	"github.com/esshadow/esshadow/internal/es"
 )
@@ -24,8 +25,8 @@ func (d *Decoder) summary(s *es.Summary) error {
 	return d.object("summary", func(name []byte) error { return d.summaryField(name, s) })
 }
 
-// optSummary reads a Summary into the one that v points to, or into a new one;
-// null takes it away.
+// optSummary reads a Summary into the one that v points to, whose lists are used
+// again, or into a new one; null takes it away.
 func (d *Decoder) optSummary(place string, v **es.Summary) error {
 	_, ok, err := d.take(es.ObjectStart)
 	if !ok {
@@ -36,7 +37,7 @@ func (d *Decoder) optSummary(place string, v **es.Summary) error {
 		*v = new(es.Summary)
 	}
 	s := *v
-	*s = es.Summary{}
+	*s = es.Summary{IDs: s.IDs[:0], Aggs: s.Aggs[:0], Cut: s.Cut[:0]}
 	err = d.members(func(name []byte) error { return d.summaryField(name, s) })
 	return at(place, at("summary", err))
 }
@@ -149,10 +150,12 @@ func (d *Decoder) work(w *es.Work) error {
 }
 
 func (d *Decoder) aggs(s *es.Summary) error {
-	s.Aggs = nil
+	s.Aggs = s.Aggs[:0]
 	return d.objects("aggs", func() func([]byte) error {
-		s.Aggs = append(s.Aggs, es.Agg{})
-		a := &s.Aggs[len(s.Aggs)-1]
+		n := len(s.Aggs)
+		s.Aggs = slices.Grow(s.Aggs, 1)[:n+1]
+		a := &s.Aggs[n]
+		*a = es.Agg{Counts: a.Counts[:0]}
 		return func(name []byte) error {
 			switch string(name) {
 			case "path":
@@ -219,7 +222,7 @@ func (d *Decoder) objects(place string, begin func() func([]byte) error) error {
 
 // strings reads a list of texts, all of them into one string.
 func (d *Decoder) strings(place string, v *[]string) error {
-	*v = nil
+	*v = (*v)[:0]
 	d.list, d.ends = d.list[:0], d.ends[:0]
 	err := d.array(place, func(k es.Token) error {
 		b, err := d.textOf(k)
@@ -231,17 +234,18 @@ func (d *Decoder) strings(place string, v *[]string) error {
 		return err
 	}
 	all, from := string(d.list), 0
-	*v = make([]string, len(d.ends))
-	for i, end := range d.ends {
-		(*v)[i], from = all[from:end], end
+	*v = slices.Grow(*v, len(d.ends))
+	for _, end := range d.ends {
+		*v = append(*v, all[from:end])
+		from = end
 	}
 	return err
 }
 
 func (d *Decoder) ints(place string, v *[]int64) error {
-	*v = nil
+	*v = (*v)[:0]
 	return d.array(place, func(k es.Token) error {
-		if *v == nil {
+		if cap(*v) == 0 {
 			*v = make([]int64, 0, 8)
 		}
 		n, err := d.intOf(k)
