@@ -83,4 +83,4 @@ javascript_client
 export ESSHADOW_BIN=${ESSHADOW_BIN:-$root/bin/esshadow}
 [ -x "$ESSHADOW_BIN" ] || { echo "test-engine: there is no $ESSHADOW_BIN: run make build" >&2; exit 1; }
 cd "$root"
-exec "${GO:-go}" test -tags engine -count=1 -timeout 30m -run TestEngine "$@" ./cmd/esshadow
+exec "${GO:-go}" test -v -tags engine -count=1 -timeout 30m -run TestEngine "$@" ./cmd/esshadow

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,7 +228,7 @@ type counts struct {
 type judgement struct {
 	explain  map[string]explanation // by kind of difference and operation, "kind op"
 	refused  map[string]int         // by reason
-	unjudged []string               // operations whose answers are bound to differ
+	unjudged bool                   // what the answers say is bound to differ: only the sums are looked at
 }
 
 // explanation is how often a difference must occur, and why it is right.
@@ -254,7 +253,7 @@ func (j judgement) report(t *testing.T, run string) verdict {
 		sum.Records += o.Counts.Records
 		sum.Sent += o.Counts.Sent
 		for kind, n := range o.Differences {
-			if slices.Contains(j.unjudged, o.Op) {
+			if j.unjudged {
 				continue
 			}
 			if x := j.explain[kind+" "+o.Op]; x.n == n {
@@ -274,7 +273,7 @@ func (j judgement) report(t *testing.T, run string) verdict {
 	if !maps.Equal(c.Refused, j.refused) {
 		t.Errorf("refused are %v, want %v", c.Refused, j.refused)
 	}
-	if n := total(c.NotComparable); n != c.NotComparable["nothing_to_compare"] || n > 3*readLanes {
+	if n := total(c.NotComparable); !j.unjudged && (n != c.NotComparable["nothing_to_compare"] || n > 3*readLanes) {
 		t.Errorf("%v were not compared: only the opening and closing of scrolls and points in time has nothing to compare", c.NotComparable)
 	}
 	if total(c.Errors) > 0 || total(c.Shed) > 0 || c.Compared == 0 {

@@ -1,4 +1,7 @@
-"""Writes the documents of the track to standard output: documents.py COUNT."""
+"""Writes the documents of the track, each after its action, to standard output: documents.py COUNT.
+
+The actions name the ids: those that an engine makes up would be others in a replay.
+"""
 
 import json
 import sys
@@ -12,4 +15,5 @@ for i in range(int(sys.argv[1])):
         "price": i * 1.25,
         "at": f"2026-01-{1 + i % 28:02d}T{i % 24:02d}:00:00Z",
     }
+    print(json.dumps({"index": {"_index": "esx-rally", "_id": f"race-{i}"}}))
     print(json.dumps(doc))
