@@ -26,10 +26,16 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 		return dst, dropUnparsableQuery
 	}
 	w.path2, w.group = w.path2[:0], 0
-	depth := 0
+	depth, compared := 0, false // compared: < or > stands before
 	for i := 0; i < len(s); {
 		n := 1
 		switch c := s[i]; {
+		case compared && !isLuceneOperator(c):
+			compared = false
+			if n = boundLen(s[i:]); n == 0 {
+				return dst, dropUnparsableQuery
+			}
+			dst = w.luceneBound(dst, s[i:i+n], w.luceneAction())
 		case c == '(':
 			if depth++; w.group == 0 && len(w.path2) > 0 {
 				w.group = depth // field:( … )
@@ -57,6 +63,7 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 			}
 			dst = append(dst, s[i:i+n]...)
 		case isLuceneSpace(c) || isLuceneOperator(c):
+			compared = (c == '<' || c == '>' || c == '=' && compared) && len(w.path2) > 0
 			dst = append(dst, c)
 		default:
 			n = luceneWordLen(s[i:])
@@ -97,6 +104,7 @@ func isLuceneKeyword(word []byte) bool {
 // luceneGroup appends the phrase, regular expression or range that s begins
 // with; n is its length, 0 where it does not end or cannot be read.
 func (w *Worker) luceneGroup(dst, s []byte) (out []byte, n int) {
+	ok := true
 	switch s[0] {
 	case '"':
 		if n = quotedLen(s, '"'); n > 0 {
@@ -104,15 +112,9 @@ func (w *Worker) luceneGroup(dst, s []byte) (out []byte, n int) {
 		}
 	case '/':
 		if n = quotedLen(s, '/'); n > 0 {
-			text, whole, ok := w.regexpText(append(dst, '/'), s[1:n-1])
-			if !ok {
+			if dst, ok = w.luceneRegexp(dst, s[:n]); !ok {
 				return dst, 0
 			}
-			if !whole {
-				w.note(broken, "regexp")
-			}
-			w.endTerm()
-			dst = append(text, '/')
 		}
 	default:
 		if n = rangeLen(s); n > 0 {
@@ -193,137 +195,6 @@ func hasUnicodeEscape(s []byte) bool {
 		}
 	}
 	return false
-}
-
-// luceneField appends a field name, of which special characters may be escaped.
-func (w *Worker) luceneField(dst, name []byte) []byte {
-	plain := name
-	if bytesHas(name, '\\') {
-		plain = bytes.ReplaceAll(name, []byte{'\\'}, nil)
-	}
-	w.path2 = append(w.path2[:0], plain...)
-	if w.fieldStays(plain) {
-		w.post.keep(plain)
-		return append(dst, name...)
-	}
-	return w.text.text(dst, name)
-}
-
-// luceneTerm appends a term outside of quotes.
-func (w *Worker) luceneTerm(dst, word []byte) []byte {
-	switch string(w.path2) {
-	case "_exists_":
-		w.endTerm()
-		return w.field(dst, word)
-	case "_id", "_routing":
-		w.endTerm()
-		return w.id(dst, word)
-	case "_index":
-		w.endTerm()
-		return w.indexExpr(dst, word)
-	}
-	if !delimitedPattern(word) {
-		w.note(broken, "wildcard")
-	}
-	return w.luceneWord(dst, word)
-}
-
-// endTerm forgets the field that a term was for, unless more of them follow in
-// parentheses.
-func (w *Worker) endTerm() {
-	if w.group == 0 {
-		w.path2 = w.path2[:0]
-	}
-}
-
-func (w *Worker) luceneWord(dst, word []byte) []byte {
-	hasField := len(w.path2) > 0
-	act := w.actionFor(w.path2)
-	special := string(w.path2)
-	w.endTerm()
-	plain := bytes.Trim(word, `"`)
-	switch {
-	case act == actKeep:
-		w.post.keep(word)
-		return append(dst, word...)
-	case act != actTokens:
-		w.note(broken, "masked_field")
-		return append(dst, "mmmmm"...)
-	case special == "_id" || special == "_routing":
-		return w.id(dst, word)
-	case special == "_index":
-		return w.indexExpr(dst, word)
-	case isNumber(plain):
-		if hasField {
-			w.note(broken, "number_as_string")
-		} else {
-			w.note(approx, "number_as_string")
-		}
-	case isDateMath(plain):
-		if w.text.style.shiftDates {
-			w.note(broken, "now")
-		}
-		return append(dst, word...)
-	}
-	return w.text.text(dst, word)
-}
-
-// luceneRange appends [a TO b]: the bounds go the way of range bounds.
-func (w *Worker) luceneRange(dst, s []byte) []byte {
-	w.endTerm()
-	dst = append(dst, s[0])
-	body := s[1 : len(s)-1]
-	for len(body) > 0 {
-		n := 0
-		for n < len(body) && isLuceneSpace(body[n]) {
-			n++
-		}
-		if n > 0 {
-			dst = append(dst, body[:n]...)
-			body = body[n:]
-			continue
-		}
-		if body[0] == '"' {
-			n = quotedLen(body, '"')
-		} else {
-			for n < len(body) && !isLuceneSpace(body[n]) {
-				n++
-			}
-		}
-		dst = w.luceneBound(dst, body[:n])
-		body = body[n:]
-	}
-	return append(dst, s[len(s)-1])
-}
-
-func (w *Worker) luceneBound(dst, word []byte) []byte {
-	plain := bytes.Trim(word, `"`)
-	switch {
-	case string(word) == "TO", string(word) == "*":
-		return append(dst, word...)
-	case isNumber(plain) && len(plain) <= 20:
-		mark := len(dst)
-		quoted := len(plain) < len(word)
-		if quoted {
-			dst = append(dst, '"')
-		}
-		dst = w.number(dst, plain)
-		if quoted {
-			dst = append(dst, '"')
-		}
-		if !bytes.Equal(dst[mark:], word) {
-			w.note(broken, "number_range")
-		}
-		return dst
-	case isDateMath(plain):
-		if w.text.style.shiftDates {
-			w.note(broken, "now")
-		}
-		return append(dst, word...)
-	case dateLen(plain) != len(plain):
-		w.note(broken, "range_text")
-	}
-	return w.text.text(dst, word)
 }
 
 // simpleQuery handles the simple query string.
