@@ -39,13 +39,13 @@ report names both. Nothing else is needed, and nothing leaves the machine.`,
 	set := newSettings(c, s)
 	cfg := &set.cfg.Demo
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = graceful(func(ctx context.Context, _ []string) error {
 		if err := cfg.Validate(); err != nil {
 			return usage("--%w", err)
 		}
 		d.s, d.dir, d.length, d.rate = s, cfg.Dir, cfg.Length, cfg.Rate
-		return d.run(c.Context())
-	}
+		return d.run(ctx)
+	})
 	c.Flags().StringVar(&cfg.Dir, "dir", cfg.Dir, "keep capture and runs in this new `directory`; absent: a temporary one, removed at the end")
 	c.Flags().DurationVar(&cfg.Length, "length", cfg.Length, "how long the load lasts")
 	c.Flags().IntVar(&cfg.Rate, "rate", cfg.Rate, "searches per second")

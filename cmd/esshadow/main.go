@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 )
 
 // version is set by the linker.
@@ -52,38 +50,9 @@ func main() {
 
 // run is the whole program but for the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) (string, bool)) int {
-	ctx, stop := interruptible(context.Background())
-	defer stop()
 	root := newRoot(&streams{in: stdin, out: stdout, err: stderr, env: env})
 	root.SetArgs(args)
-	return exitCode(root.ExecuteContext(ctx), stderr)
-}
-
-// interruptible is cancelled by the first SIGINT or SIGTERM; the second one ends
-// the process at once.
-func interruptible(parent context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(parent)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-done:
-			return
-		}
-		select {
-		case <-signals:
-			os.Exit(exitInterrupted)
-		case <-done:
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(done)
-		cancel()
-	}
+	return exitCode(root.ExecuteContext(context.Background()), stderr)
 }
 
 // exitCode says what went wrong, if anything did, and with which code to end.

@@ -40,11 +40,11 @@ documents can be sanitised to match them.`,
 	set := newSettings(c, s)
 	off := proxyFlags(c, set)
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = graceful(func(ctx context.Context, _ []string) error {
 		set.cfg.Sanitize.AcceptPlaintext = *off
 		set.presetSaid = said(c, s, "preset")
-		return runProxy(c.Context(), s, set)
-	}
+		return runProxy(ctx, s, set)
+	})
 	return c
 }
 

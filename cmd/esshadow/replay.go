@@ -53,11 +53,11 @@ captured cluster itself is refused as a target.`,
 		r.secretsFromEnv()
 		return r.set.load(c)
 	}
-	c.RunE = func(c *cobra.Command, paths []string) error {
+	c.RunE = graceful(func(ctx context.Context, paths []string) error {
 		if err := r.complete(); err != nil {
 			return err
 		}
-		rep, err := r.run(c.Context(), paths)
+		rep, err := r.run(ctx, paths)
 		if rep != nil {
 			if textErr := rep.Text(s.out); err == nil && textErr != nil {
 				err = textErr
@@ -66,7 +66,7 @@ captured cluster itself is refused as a target.`,
 			s.note("esshadow replay: outcomes are in %s; 'esshadow report %s' draws this report again", dir, dir)
 		}
 		return err
-	}
+	})
 	return c
 }
 

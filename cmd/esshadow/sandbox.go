@@ -25,7 +25,7 @@ forgetful are there to see what a replay's report says about such a target.`,
 	set := newSettings(c, s)
 	cfg := &set.cfg.Sandbox
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
-	c.RunE = func(c *cobra.Command, _ []string) error { return runSandbox(c.Context(), s, *cfg) }
+	c.RunE = graceful(func(ctx context.Context, _ []string) error { return runSandbox(ctx, s, *cfg) })
 	f := c.Flags()
 	f.StringVar(&cfg.Listen, "listen", cfg.Listen, "`address` to serve on")
 	f.DurationVar(&cfg.Latency, "latency", cfg.Latency, "delay of every answer")
