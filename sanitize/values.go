@@ -12,8 +12,10 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 	if why != kept {
 		return why
 	}
-	if r.template && bytes.Contains(s, []byte("{{")) {
-		return dropTemplate
+	if r.template && hasTag(s) {
+		if done, why := r.taggedAt(k, s, p); done {
+			return why
+		}
 	}
 	switch p {
 	case pNone:
@@ -38,7 +40,7 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 	case pScript:
 		return r.script(k, s)
 	case pTemplate:
-		return dropTemplate
+		return r.templateString(k, s)
 	case pESQL:
 		return r.langAt(k, s, langESQL)
 	case pSQL:
@@ -317,8 +319,7 @@ func (r *rewriter) primObject(p prim) reason {
 	case pScript:
 		return r.scriptObject()
 	case pTemplate:
-		r.template = true
-		return r.object(r.p.g.objects["search"])
+		return r.templateObject()
 	case pExt:
 		return r.empty()
 	case pSecret:

@@ -55,7 +55,7 @@ func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, rea
 			why = jsonReason(err)
 		}
 	}
-	if why == kept && !r.t.Comments {
+	if why == kept && (!r.t.Comments || r.template) {
 		r.out = append(r.out, in[r.pos:]...)
 	}
 	dst = r.out
