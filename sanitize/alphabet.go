@@ -146,6 +146,22 @@ func (d *domain) charwise(dst, s []byte) []byte {
 	return dst
 }
 
+// spells tells that every letter of a text is in an alphabet: others are replaced
+// run by run, of which no part survives.
+func (d *domain) spells(s []byte) bool {
+	for i := 0; i < len(s); {
+		class, n := classAt(s, i)
+		if class != classSep {
+			r, _ := utf8.DecodeRune(s[i:])
+			if _, _, ok := d.chars.find(r); !ok {
+				return false
+			}
+		}
+		i += n
+	}
+	return true
+}
+
 // unknownRun appends what stands for characters of one class that are in no
 // alphabet.
 func (d *domain) unknownRun(dst, run []byte, class runeClass) []byte {

@@ -105,7 +105,8 @@ func (r *rewriter) normalizedAt(s []byte, p prim) {
 // formAt handles a string of a field whose values are replaced as a whole or
 // character by character.
 func (r *rewriter) formAt(k es.Token, s []byte, p prim, a action) reason {
-	charwise := a == actCharsub
+	charwise := a == actCharsub && r.Worker.text.spells(s)
+	opening := charwise || a == actPrefix && r.Worker.text.spells(s)
 	switch p {
 	case pLucene:
 		return r.lucene(k, s)
@@ -116,21 +117,21 @@ func (r *rewriter) formAt(k es.Token, s []byte, p prim, a action) reason {
 			return kept
 		}
 	case pPrefix, pLast:
-		if !charwise && a != actPrefix {
+		if !opening {
 			r.note(broken, "prefix")
 		}
 	case pWildcard:
-		if !charwise && !(a == actPrefix && openEnded(s)) {
+		if !charwise && !(opening && openEnded(s)) {
 			r.note(broken, "wildcard")
 		}
 	case pRegexp, pInclude:
-		return r.charRegexp(k, s, a)
+		return r.charRegexp(k, s, charwise)
 	case pFuzzy:
 		if !charwise {
 			r.note(broken, "fuzzy")
 		}
 	case pSuggest:
-		if !charwise && a != actPrefix {
+		if !opening {
 			r.note(broken, "suggest")
 		}
 		r.note(approx, "suggest")
@@ -164,8 +165,8 @@ func openEnded(s []byte) bool {
 
 // charRegexp handles a regular expression for values that are replaced by
 // characters, of which charsub alone keeps what operators mean.
-func (r *rewriter) charRegexp(k es.Token, s []byte, a action) reason {
-	if a != actCharsub || bytes.ContainsAny(s, `[<~&@#\`) {
+func (r *rewriter) charRegexp(k es.Token, s []byte, charwise bool) reason {
+	if !charwise || bytes.ContainsAny(s, `[<~&@#\`) {
 		return r.regexp(k, s)
 	}
 	out, _, ok := r.regexpText(r.tmp[:0], s)
@@ -271,10 +272,12 @@ func (r *rewriter) partOfShape(s []byte) {
 		return
 	}
 	for i := 0; i < len(s); {
-		class, n := classAt(s, i)
-		end := runEnd(s, i+n, class)
+		end := i + 1
+		for isWordByte(s[i]) && end < len(s) && isWordByte(s[end]) {
+			end++
+		}
 		switch {
-		case class == classSep:
+		case !isWordByte(s[i]):
 		case dateLen(s[i:]) > 0:
 			i += dateLen(s[i:])
 			continue
