@@ -142,7 +142,7 @@ func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) {
 // before it.
 func (w *Worker) scriptLiteral(dst, text, code []byte) ([]byte, reason) {
 	switch {
-	case namesField(code) && looksLikeSchema(text, ""):
+	case namesField(code) && looksLikeSchema(text, ""), isWriteOp(text) && assignsOp(code):
 		w.post.keep(text)
 	case !hasRun(text):
 	case w.p.cfg.Scripts != "literals":
@@ -213,6 +213,8 @@ func namesField(code []byte) bool {
 		switch identBefore(code[:i]) {
 		case "field", "containsKey", "$", "get", "doc":
 			return true
+		case "remove":
+			return bytes.HasSuffix(code[:i], []byte("_source.remove"))
 		}
 	case ',':
 		depth := 0
@@ -229,6 +231,20 @@ func namesField(code []byte) bool {
 				return false
 			}
 		}
+	}
+	return false
+}
+
+// assignsOp tells code that ends in "ctx.op =", isWriteOp what may follow it.
+func assignsOp(code []byte) bool {
+	code, ok := bytes.CutSuffix(bytes.TrimRight(code, " \t\r\n"), []byte{'='})
+	return ok && bytes.HasSuffix(bytes.TrimRight(code, " \t\r\n"), []byte("ctx.op"))
+}
+
+func isWriteOp(text []byte) bool {
+	switch string(text) {
+	case "index", "delete", "noop", "none", "create":
+		return true
 	}
 	return false
 }
