@@ -3,59 +3,90 @@ package sanitize
 import (
 	"bytes"
 	"strings"
+
+	"github.com/esshadow/esshadow/internal/es"
 )
 
 // form1 appends the form of a literal's text.
 func (l *langWalk) form1(dst, text []byte, kind litKind, field string) ([]byte, reason) {
-	if kind <= litRegexp {
-		switch act := l.actionFor([]byte(field)); {
-		case act == actKeep:
-			l.post.keep(text)
-			return append(dst, text...), kept
-		case act != actTokens:
-			l.note(broken, "masked_field")
-			return append(dst, "mmmmm"...), kept
-		case field == "_id" || field == "_routing":
-			return l.id(dst, text), kept
-		case field == "_index":
-			return l.indexExpr(dst, text), kept
-		}
-	}
 	switch kind {
+	case litValue:
+		return l.valueText(dst, text, pTerm, field)
+	case litText:
+		return l.valueText(dst, text, pT, field)
 	case litBound:
-		return l.bound(dst, text), kept
+		return l.valueText(dst, text, pBound, field)
 	case litLike:
-		if !likeDelimited(text) {
-			l.note(broken, "wildcard")
-		}
+		return l.like(dst, text, field)
 	case litWildcard:
-		if !delimitedPattern(text) {
-			l.note(broken, "wildcard")
-		}
+		return l.valueText(dst, text, pWildcard, field)
 	case litRegexp:
-		return l.regexpForm(dst, text)
+		return l.valueText(dst, text, pRegexp, field)
 	case litLucene:
 		return l.luceneText(dst, text)
 	case litKQL:
 		return l.kql(dst, text)
 	case litSimple:
 		return l.simpleText(dst, text)
-	case litText:
-		if isNumber(text) {
-			l.note(approx, "number_as_string")
-		}
-	case litValue:
-		if isNumber(text) && len(text) <= 20 {
-			l.note(broken, "number_as_string")
-		}
 	case litPlace:
 		if l.p.cfg.Geo != "keep" {
 			return dst, dropGeo
 		}
-	default:
-		return l.formOther(dst, text, kind)
+		return l.Worker.text.text(dst, text), kept
 	}
-	return l.Worker.text.text(dst, text), kept
+	return l.formOther(dst, text, kind)
+}
+
+// valueText appends the form of a text that a field is compared with, as the
+// same text has it in the clause that prim stands for.
+func (w *Worker) valueText(dst, text []byte, p prim, field string) ([]byte, reason) {
+	out, why := w.rewriteAs(nil, es.AppendQuoted(nil, text), func(r *rewriter) reason {
+		r.path = append(r.path[:0], field...)
+		return r.node(node{scalar: p})
+	})
+	if why != kept {
+		return dst, why
+	}
+	dst, ok := es.Unquote(dst, out)
+	if !ok {
+		return dst, dropQueryLanguage
+	}
+	return dst, kept
+}
+
+// valueNumberText is valueText for a number. It stays one, or drops the record.
+func (w *Worker) valueNumberText(dst, raw []byte, p prim, field string) ([]byte, reason) {
+	out, why := w.rewriteAs(nil, raw, func(r *rewriter) reason {
+		r.path = append(r.path[:0], field...)
+		return r.node(node{scalar: p})
+	})
+	if why == dropJSON || why == kept && !isNumber(out) {
+		why = dropQueryLanguage
+	}
+	return append(dst, out...), why
+}
+
+// like appends a pattern of LIKE: % and _ are * and ? of a wildcard.
+func (l *langWalk) like(dst, text []byte, field string) ([]byte, reason) {
+	if bytes.ContainsAny(text, "*?\\") {
+		l.note(broken, "wildcard")
+		return l.valueText(dst, text, pTerm, field)
+	}
+	mark := len(dst)
+	dst, why := l.valueText(dst, swapped(text, "%_", "*?"), pWildcard, field)
+	copy(dst[mark:], swapped(dst[mark:], "*?", "%_"))
+	return dst, why
+}
+
+// swapped is text with the characters of from replaced by those of to.
+func swapped(text []byte, from, to string) []byte {
+	out := bytes.Clone(text)
+	for i, c := range out {
+		if j := strings.IndexByte(from, c); j >= 0 {
+			out[i] = to[j]
+		}
+	}
+	return out
 }
 
 // formOther is form1 for literals that are no values.
@@ -70,7 +101,7 @@ func (l *langWalk) formOther(dst, text []byte, kind litKind) ([]byte, reason) {
 			l.post.keep(text)
 			return append(dst, text...), kept
 		}
-		return l.bound(dst, text), kept
+		return l.valueText(dst, text, pBound, "")
 	case litFields:
 		for i, name := range bytes.Split(text, []byte{','}) {
 			if i > 0 {
@@ -130,29 +161,6 @@ func isSpan(text []byte) bool {
 	return len(text) <= 32
 }
 
-// bound appends the form of a bound of a range, or of a date.
-func (l *langWalk) bound(dst, text []byte) []byte {
-	switch {
-	case isDateMath(text):
-		if l.p.style.shiftDates {
-			l.note(broken, "now")
-		}
-		return append(dst, text...)
-	case isNumber(text) && len(text) <= 20:
-		mark := len(dst)
-		if dst = l.Worker.number(dst, text); !bytes.Equal(dst[mark:], text) {
-			l.note(broken, "number_range")
-		}
-		return dst
-	case len(text) == 0 || dateLen(text) == len(text):
-	case len(text) >= 3 && addressLen(text) == len(text):
-		l.note(broken, "ip_range")
-	default:
-		l.note(broken, "range_text")
-	}
-	return l.Worker.text.text(dst, text)
-}
-
 func (l *langWalk) regexpForm(dst, text []byte) ([]byte, reason) {
 	out, whole, ok := l.regexpText(dst, text)
 	if !ok {
@@ -171,24 +179,6 @@ func (l *langWalk) kql(dst, text []byte) ([]byte, reason) {
 		return dst, dropUnparsableQuery
 	}
 	return l.luceneText(dst, text)
-}
-
-// likeDelimited is delimitedPattern for a pattern of LIKE: % and _ stand for *
-// and ?.
-func likeDelimited(text []byte) bool {
-	p := make([]byte, len(text))
-	for i, c := range text {
-		switch c {
-		case '%':
-			c = '*'
-		case '_':
-			c = '?'
-		case '*', '?':
-			c = ' '
-		}
-		p[i] = c
-	}
-	return delimitedPattern(p)
 }
 
 // dissect appends a pattern of DISSECT: names go the way of fields, the text

@@ -233,15 +233,14 @@ func (l *langWalk) number(i int) reason {
 	if l.lang == langPPL && l.command == "SEARCH" && len(l.frames) == 1 {
 		defer func() { f.field, f.op = "", opNone }()
 	}
-	if act := l.actionFor([]byte(field)); act != actTokens && (op == opEqual || op == opRange) {
-		if act != actKeep {
-			l.note(broken, "masked_field")
-			l.out = append(l.out, '0')
-			return kept
+	if pl := l.planFor([]byte(field)); (op == opEqual || op == opRange) && (pl != &l.other || !pl.action.replaces()) {
+		p := pTerm
+		if op == opRange {
+			p = pBound
 		}
-		l.post.keep(raw)
-		l.out = append(l.out, raw...)
-		return kept
+		out, why := l.valueNumberText(l.out, raw, p, field)
+		l.out = out
+		return why
 	}
 	switch {
 	case isVectorFunction(f.fn) && l.p.cfg.Vectors == "drop":

@@ -35,7 +35,8 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 			if n = boundLen(s[i:]); n == 0 {
 				return dst, dropUnparsableQuery
 			}
-			dst = w.luceneBound(dst, s[i:i+n], w.luceneAction())
+			field, tokens := w.lucenePlan()
+			dst = w.luceneBound(dst, s[i:i+n], field, tokens)
 		case c == '(':
 			if depth++; w.group == 0 && len(w.path2) > 0 {
 				w.group = depth // field:( … )

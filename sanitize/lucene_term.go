@@ -17,7 +17,7 @@ func (w *Worker) luceneField(dst, name []byte) []byte {
 }
 
 // luceneTerm appends a term outside of quotes.
-func (w *Worker) luceneTerm(dst, word []byte) []byte {
+func (w *Worker) luceneTerm(dst, word []byte) ([]byte, reason) {
 	if !delimitedPattern(word) && string(w.path2) != "_exists_" {
 		w.note(broken, "wildcard")
 	}
@@ -32,31 +32,46 @@ func (w *Worker) endTerm() {
 	}
 }
 
-// luceneAction is the action for the field at hand; the term for it is over.
-func (w *Worker) luceneAction() action {
-	act := w.actionFor(w.path2)
+// lucenePlan is the plan for the field at hand, whose name comes with it; the
+// term for it is over. plain tells that words become tokens as those of any
+// field.
+func (w *Worker) lucenePlan() (field string, plain bool) {
+	pl := w.planFor(w.path2)
+	if pl != &w.other || pl.action != actTokens {
+		field = string(w.path2)
+	} else {
+		plain = true
+	}
 	w.endTerm()
-	return act
+	return field, plain
+}
+
+// luceneValue appends a term by the plan of its field.
+func (w *Worker) luceneValue(dst, word []byte, p prim, field string) (out []byte, why reason) {
+	dst = w.luceneForm(dst, word, func(dst, s []byte) []byte {
+		var out []byte
+		out, why = w.valueText(dst, s, p, field)
+		return out
+	})
+	return dst, why
 }
 
 // luceneWord appends a term or a phrase.
-func (w *Worker) luceneWord(dst, word []byte) []byte {
+func (w *Worker) luceneWord(dst, word []byte) ([]byte, reason) {
 	hasField, special := len(w.path2) > 0, string(w.path2)
-	act := w.luceneAction()
+	field, tokens := w.lucenePlan()
 	plain := luceneUnescape(nil, bytes.Trim(word, `"`))
 	switch {
 	case special == "_exists_":
-		return w.luceneForm(dst, word, w.field)
+		return w.luceneForm(dst, word, w.field), kept
 	case special == "_id" || special == "_routing":
-		return w.luceneForm(dst, word, w.id)
+		return w.luceneForm(dst, word, w.id), kept
 	case special == "_index":
-		return w.luceneForm(dst, word, w.indexExpr)
-	case act == actKeep:
-		w.post.keep(word)
-		return append(dst, word...)
-	case act != actTokens:
-		w.note(broken, "masked_field")
-		return append(dst, "mmmmm"...)
+		return w.luceneForm(dst, word, w.indexExpr), kept
+	case !tokens && word[0] != '"' && hasWildcard(word):
+		return w.luceneValue(dst, word, pWildcard, field)
+	case !tokens:
+		return w.luceneValue(dst, word, pT, field)
 	case isNumber(plain):
 		if hasField {
 			w.note(broken, "number_as_string")
@@ -67,9 +82,9 @@ func (w *Worker) luceneWord(dst, word []byte) []byte {
 		if w.text.style.shiftDates {
 			w.note(broken, "now")
 		}
-		return append(dst, word...)
+		return append(dst, word...), kept
 	}
-	return w.luceneForm(dst, word, w.text.text)
+	return w.luceneForm(dst, word, w.text.text), kept
 }
 
 // luceneForm appends what f makes of a term. Where the term has escapes, f sees
@@ -144,26 +159,24 @@ func hasWildcard(s []byte) bool {
 }
 
 // luceneRegexp appends a regular expression between slashes.
-func (w *Worker) luceneRegexp(dst, s []byte) (out []byte, ok bool) {
-	switch act := w.luceneAction(); act {
-	case actTokens:
-	case actKeep:
-		w.post.keep(s)
-		return append(dst, s...), true
-	default:
-		w.note(broken, "masked_field")
-		return append(dst, "mmmmm"...), true
+func (w *Worker) luceneRegexp(dst, s []byte) ([]byte, reason) {
+	if field, plain := w.lucenePlan(); !plain {
+		out, why := w.valueText(append(dst, '/'), s[1:len(s)-1], pRegexp, field)
+		return append(out, '/'), why
 	}
 	text, whole, ok := w.regexpText(append(dst, '/'), s[1:len(s)-1])
 	if !whole {
 		w.note(broken, "regexp")
 	}
-	return append(text, '/'), ok
+	if !ok {
+		return dst, dropUnparsableQuery
+	}
+	return append(text, '/'), kept
 }
 
 // luceneRange appends [a TO b]: the bounds go the way of range bounds.
-func (w *Worker) luceneRange(dst, s []byte) []byte {
-	act := w.luceneAction()
+func (w *Worker) luceneRange(dst, s []byte) (out []byte, why reason) {
+	field, plain := w.lucenePlan()
 	dst = append(dst, s[0])
 	body := s[1 : len(s)-1]
 	for len(body) > 0 {
@@ -180,10 +193,12 @@ func (w *Worker) luceneRange(dst, s []byte) []byte {
 				n++
 			}
 		}
-		dst = w.luceneBound(dst, body[:n], act)
+		if dst, why = w.luceneBound(dst, body[:n], field, plain); why != kept {
+			return dst, why
+		}
 		body = body[n:]
 	}
-	return append(dst, s[len(s)-1])
+	return append(dst, s[len(s)-1]), kept
 }
 
 // boundLen is the length of the bound that s begins with, 0 if it does not end.
@@ -195,17 +210,13 @@ func boundLen(s []byte) int {
 }
 
 // luceneBound appends a bound of a range.
-func (w *Worker) luceneBound(dst, word []byte, act action) []byte {
+func (w *Worker) luceneBound(dst, word []byte, field string, tokens bool) ([]byte, reason) {
 	plain := luceneUnescape(nil, bytes.Trim(word, `"`))
 	switch {
 	case string(word) == "TO", string(word) == "*":
-		return append(dst, word...)
-	case act == actKeep:
-		w.post.keep(word)
-		return append(dst, word...)
-	case act != actTokens:
-		w.note(broken, "masked_field")
-		return append(dst, '0')
+		return append(dst, word...), kept
+	case !tokens:
+		return w.luceneValue(dst, word, pBound, field)
 	case isNumber(plain) && len(plain) <= 20:
 		return w.luceneForm(dst, word, func(dst, s []byte) []byte {
 			mark := len(dst)
@@ -213,14 +224,14 @@ func (w *Worker) luceneBound(dst, word []byte, act action) []byte {
 				w.note(broken, "number_range")
 			}
 			return dst
-		})
+		}), kept
 	case isDateMath(plain):
 		if w.text.style.shiftDates {
 			w.note(broken, "now")
 		}
-		return append(dst, word...)
+		return append(dst, word...), kept
 	case dateLen(plain) != len(plain):
 		w.note(broken, "range_text")
 	}
-	return w.luceneForm(dst, word, w.text.text)
+	return w.luceneForm(dst, word, w.text.text), kept
 }

@@ -52,7 +52,7 @@ func (w *Worker) fieldStays(name []byte) bool {
 		return true
 	}
 	if w.p.cfg.FieldNames == "drop-record" {
-		w.denied = true
+		w.denied = dropRule
 	}
 	return false
 }

@@ -251,3 +251,60 @@ func TestUnknownFieldNameDropsTheRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestLossyFields: an aggregation over values that became equal is not exact, nor
+// is a histogram whose borders the dates moved across.
+func TestLossyFields(t *testing.T) {
+	for _, c := range []struct {
+		rule                FieldRule
+		preset, body, level string
+		why                 string
+	}{
+		{FieldRule{Action: "mask"}, PresetFidelity, `{"aggs":{"a":{"terms":{"field":"f"}}}}`, capture.Approx, "lossy_field"},
+		{FieldRule{Action: "bucket"}, PresetFidelity, `{"aggs":{"a":{"terms":{"size":3,"field":"f"}}}}`, capture.Approx, "lossy_field"},
+		{FieldRule{Action: "tokens", Normalize: Globs{"fold"}}, PresetFidelity, `{"collapse":{"field":"f"}}`, capture.Approx, "lossy_field"},
+		{FieldRule{Action: "pseudonym"}, PresetFidelity, `{"aggs":{"a":{"terms":{"field":"f"}}}}`, capture.Exact, ""},
+		{FieldRule{Action: "null"}, PresetFidelity, `{"query":{"exists":{"field":"f"}}}`, capture.Broken, "dropped_field"},
+		{FieldRule{Action: "mask"}, PresetFidelity, `{"query":{"exists":{"field":"f"}}}`, capture.Exact, ""},
+		{FieldRule{Action: "date-shift"}, PresetFidelity, `{"aggs":{"a":{"date_histogram":{"field":"f","calendar_interval":"week"}}}}`, capture.Exact, ""},
+		{FieldRule{Action: "date-shift"}, PresetFidelity, `{"aggs":{"a":{"date_histogram":{"calendar_interval":"1M","field":"f"}}}}`, capture.Approx, "interval"},
+		{FieldRule{Action: "date-shift", Unit: "day"}, PresetFidelity, `{"aggs":{"a":{"date_histogram":{"field":"f","interval":"week"}}}}`, capture.Approx, "interval"},
+		{FieldRule{Action: "shift"}, PresetFidelity, `{"aggs":{"a":{"histogram":{"field":"f","interval":50}}}}`, capture.Approx, "interval"},
+		{FieldRule{Action: "keep", Why: "time"}, PresetStrict, `{"aggs":{"a":{"date_histogram":{"field":"f","calendar_interval":"month"}}}}`, capture.Exact, ""},
+		{FieldRule{Action: "tokens"}, PresetStrict, `{"aggs":{"a":{"date_histogram":{"field":"f","calendar_interval":"month"}}}}`, capture.Approx, "interval"},
+	} {
+		w := ruled(t, c.preset, c.rule)
+		if got, rec, drop := sanitized(t, w, "POST", "/i/_search", c.body); drop != "" || rec.Fidelity != c.level || rec.FidWhy != c.why {
+			t.Errorf("%s: %q %s, %s %s", c.rule.Action, drop, got, rec.Fidelity, rec.FidWhy)
+		}
+	}
+}
+
+// TestQueryStringsObeyRules: a rule holds for the terms of query strings as it
+// does for other clauses, or masks them.
+func TestQueryStringsObeyRules(t *testing.T) {
+	cfg := preset(PresetFidelity)
+	cfg.Detectors.InKeptFields = "drop-record"
+	cfg.Fields = []FieldRule{
+		{Match: Globs{"status"}, Action: "keep", Values: Globs{"active"}},
+		{Match: Globs{"note"}, Action: "keep"},
+		{Match: Globs{"own"}, Action: "tokens", Domain: "ids"},
+		{Match: Globs{"start"}, Action: "prefix"},
+	}
+	w := newWorker(t, cfg)
+	ask := func(q string) (string, string) {
+		got, _, drop := sanitized(t, w, "POST", "/i/_search", `{"query":{"query_string":{"query":"`+q+`"}}}`)
+		return got, drop
+	}
+	for _, c := range []struct{ in, out string }{{"status:active", "status:active"}, {"note:anna", "note:anna"}, {"own:anna", "own:mmmmm"}, {"start:ann*", "start:mmmmm"}} {
+		if got, drop := ask(c.in); drop != "" || !strings.Contains(got, c.out) {
+			t.Errorf("%s: %q %s", c.in, drop, got)
+		}
+	}
+	if got, _ := ask("status:anna"); strings.Contains(got, "anna") || strings.Contains(got, "mmmmm") {
+		t.Errorf("a value that is not listed: %s", got)
+	}
+	if _, drop := ask(`note:anna@example.test`); drop != "detector" {
+		t.Errorf("a mail address in a kept field: %q", drop)
+	}
+}

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/esshadow/esshadow/internal/es"
@@ -191,6 +192,9 @@ func (r *rewriter) object(o *object) reason {
 		if why := r.peekField(); why != kept {
 			return why
 		}
+		if len(r.path) > 0 {
+			r.judgeField(o)
+		}
 	}
 	for {
 		k, why := r.next()
@@ -208,6 +212,9 @@ func (r *rewriter) object(o *object) reason {
 		if listed := o.member(name); listed != nil {
 			n = *listed
 			r.keepText(k, name)
+			if n.scalar == pS && o.hasField && bytes.HasSuffix(name, []byte("interval")) {
+				r.judgeInterval()
+			}
 		} else if n, why = r.otherMember(o, k, name); why != kept {
 			return why
 		}

@@ -35,7 +35,7 @@ type Worker struct {
 	plainBody               []byte   // its decoded body
 	found                   []es.Handle
 	fid                     fidelity
-	denied                  bool // a rule demands that the record be dropped
+	denied                  reason // why the record is dropped although it could be written
 	mapper                  es.Mapper
 	nested                  []byte // sanitised text that lies encoded in the record
 	wrapped                 int
@@ -138,8 +138,8 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 	}
 	w.reset()
 	why := w.request(rec, x)
-	if why == kept && w.denied {
-		why = dropRule
+	if why == kept {
+		why = w.denied
 	}
 	if why == kept {
 		w.facts(rec, x)
@@ -152,7 +152,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 func (w *Worker) reset() {
 	w.post.orig.reset()
 	w.post.kept.reset()
-	w.fid, w.denied = fidelity{}, false
+	w.fid, w.denied = fidelity{}, kept
 	w.nested = w.nested[:0]
 	w.wrapped = 0
 	w.path2 = w.path2[:0]
