@@ -46,10 +46,40 @@ func (p *Proxy) AdminHandler(reg prometheus.Gatherer, capture func() any) http.H
 	return mux
 }
 
+// UpstreamStatus is what a proxy knows of one node.
+type UpstreamStatus struct {
+	Upstream    string `json:"upstream"`
+	Up          bool   `json:"up"`
+	InFlight    int64  `json:"in_flight"`
+	Connections int    `json:"connections"` // kept ones among them
+	Failures    int    `json:"failures"`    // in a row
+}
+
+// Upstreams tells of every node.
+func (p *Proxy) Upstreams() []UpstreamStatus {
+	out := []UpstreamStatus{}
+	for _, n := range p.now.Load().nodes.all {
+		out = append(out, UpstreamStatus{
+			Upstream: n.name, Up: n.retryAt.Load() == 0, InFlight: n.active.Load(),
+			Connections: n.pool.ConnsCount(), Failures: int(n.failures.Load()),
+		})
+	}
+	return out
+}
+
+// Readiness is what /readyz says.
+func (p *Proxy) Readiness(ctx context.Context) Readiness {
+	r, _ := p.readiness(ctx)
+	return r
+}
+
+// Config is the configuration that holds.
+func (p *Proxy) Config() Config { return p.now.Load().cfg }
+
 func (p *Proxy) readiness(ctx context.Context) (Readiness, int) {
 	ok, up := p.ready(ctx)
 	state, code := Readiness{Status: "ready"}, http.StatusOK
-	for _, n := range p.nodes.all {
+	for _, n := range p.now.Load().nodes.all {
 		state.Upstreams = append(state.Upstreams, UpstreamState{n.name, n.retryAt.Load() == 0})
 	}
 	if ok {

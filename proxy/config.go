@@ -18,6 +18,10 @@ type Config struct {
 	Listen string `yaml:"listen"`
 	// Admin is the address of /metrics, /healthz and /readyz, or "off".
 	Admin string `yaml:"admin"`
+	// AdminTokenFile holds the token that whoever changes the proxy by its admin
+	// address has to show. Empty: only programs of this machine may, and only if
+	// Admin is an address of this machine.
+	AdminTokenFile string `yaml:"admin_token_file"`
 	// Upstreams are the nodes of the source cluster as http://host:port or
 	// https://host:port, used in turn.
 	Upstreams []string `yaml:"upstreams"`

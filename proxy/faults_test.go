@@ -60,7 +60,7 @@ func TestNoRoomAtTheUpstream(t *testing.T) {
 	first.write("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
 	<-asked
 	checkRefusal(t, second.ask(getRoot), 502, "proxy_upstream_unreachable")
-	if got := p.nodes.believedUp(); got != 1 {
+	if got := p.now.Load().nodes.believedUp(); got != 1 {
 		t.Error("a busy node was taken for a failing one")
 	}
 	close(release)

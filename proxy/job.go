@@ -27,6 +27,7 @@ const piece = 64 << 10
 // serves one at a time, and its slices are valid until the server reads on.
 type job struct {
 	p      *Proxy
+	set    *setup // that holds for this job
 	client *clientConn
 
 	method, target []byte
@@ -59,7 +60,7 @@ type job struct {
 
 func (j *job) begin(p *Proxy, c *clientConn, ctx *fasthttp.RequestCtx) {
 	h := &ctx.Request.Header
-	*j = job{p: p, client: c, method: h.Method(), http10: !h.IsHTTP11()}
+	*j = job{p: p, set: p.now.Load(), client: c, method: h.Method(), http10: !h.IsHTTP11()}
 	j.headOnly = h.IsHead()
 	j.arrived = c.arrived
 	if j.arrived.IsZero() {
@@ -81,7 +82,7 @@ func (j *job) release() {
 
 // reserve asks for n bytes to hold a body in, until the job's end.
 func (j *job) reserve(n int64) bool {
-	if j.p.bodies.Add(n) > int64(j.p.cfg.BodyMemory) {
+	if j.p.bodies.Add(n) > int64(j.set.cfg.BodyMemory) {
 		j.p.bodies.Add(-n)
 		return false
 	}
@@ -148,7 +149,7 @@ func (j *job) gather(ctx *fasthttp.RequestCtx) error {
 	if stream == nil {
 		return nil
 	}
-	cfg := &j.p.cfg
+	cfg := &j.set.cfg
 	if cfg.MaxRequestBody > 0 && j.req.length > int64(cfg.MaxRequestBody) {
 		return errTooLargeBody
 	}
@@ -192,7 +193,7 @@ func (j *job) gatherChunks(stream io.Reader) error {
 			return nil
 		case err != nil:
 			return j.bodyError(err)
-		case j.bodySize > int64(j.p.cfg.StreamAbove):
+		case j.bodySize > int64(j.set.cfg.StreamAbove):
 			j.rest = stream
 			return nil
 		}
@@ -200,7 +201,7 @@ func (j *job) gatherChunks(stream io.Reader) error {
 }
 
 func (j *job) tooLarge() bool {
-	limit := int64(j.p.cfg.MaxRequestBody)
+	limit := int64(j.set.cfg.MaxRequestBody)
 	return limit > 0 && j.bodySize > limit
 }
 
@@ -220,8 +221,8 @@ func (j *job) bodyError(err error) error {
 func (j *job) forward() error {
 	j.forwarded = true
 	var tried uint64
-	for range j.p.nodes.all {
-		n := j.p.nodes.pick(tried)
+	for range j.set.nodes.all {
+		n := j.set.nodes.pick(tried)
 		err := n.attempt(j)
 		switch {
 		case err == nil:
@@ -230,7 +231,7 @@ func (j *job) forward() error {
 			return err
 		case errors.Is(err, errNothingSent):
 			n.failed()
-			tried = j.p.nodes.mark(tried, n)
+			tried = j.set.nodes.mark(tried, n)
 			continue
 		}
 		if r, _ := outcomeOf(err); r == errReset && j.stage == stageRequest {

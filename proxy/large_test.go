@@ -171,10 +171,10 @@ func TestManyClients(t *testing.T) {
 func TestPanicStaysWithinItsRequest(t *testing.T) {
 	n := recording(t)
 	p := start(t, Deps{}, nil, n.url())
-	nodes := p.nodes.all
-	p.nodes.all = []*upstream{nil}
+	nodes := p.now.Load().nodes.all
+	p.now.Load().nodes.all = []*upstream{nil}
 	checkRefusal(t, dial(t, p.addr).ask(getRoot), 500, "proxy_internal")
-	p.nodes.all = nodes
+	p.now.Load().nodes.all = nodes
 	if a := dial(t, p.addr).ask(getRoot); a.status() != 200 {
 		t.Errorf("then %q", a.line)
 	}

@@ -27,7 +27,6 @@ type connSet struct {
 type listener struct {
 	net.Listener
 	p     *Proxy
-	tls   *tls.Config
 	slots chan struct{}
 	ended chan struct{}
 	once  sync.Once
@@ -40,8 +39,8 @@ func (s *connSet) listen(p *Proxy, ln net.Listener) *listener {
 	s.less = make(chan struct{}, 1)
 	s.mu.Unlock()
 	return &listener{
-		Listener: ln, p: p, tls: p.tls,
-		slots: make(chan struct{}, p.cfg.MaxConnections), ended: make(chan struct{}),
+		Listener: ln, p: p,
+		slots: make(chan struct{}, p.now.Load().cfg.MaxConnections), ended: make(chan struct{}),
 	}
 }
 
@@ -88,10 +87,11 @@ func passing(err error) bool {
 
 func (l *listener) wrap(c net.Conn) *clientConn {
 	l.id++
-	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: l.p.cfg.ClientTimeout, fresh: true}
+	set := l.p.now.Load()
+	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, fresh: true}
 	cc.peer.init(c)
-	if l.tls != nil {
-		cc.Conn, cc.tls = tls.Server(c, l.tls), true
+	if t := set.tls.get(); t != nil {
+		cc.Conn, cc.tls = tls.Server(c, t), true
 	}
 	s := &l.p.conns
 	cc.onClose = func(cc *clientConn) {

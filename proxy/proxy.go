@@ -3,11 +3,11 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,15 +27,13 @@ type Deps struct {
 
 // Proxy passes requests to the nodes of a cluster.
 type Proxy struct {
-	cfg      Config
+	now      atomic.Pointer[setup]
 	tap      Tap
 	log      *zap.Logger
 	version  string
 	instance string
 
 	server    fasthttp.Server
-	tls       *tls.Config
-	nodes     nodes
 	metrics   *metrics
 	buffers   *buffers
 	exchanges exchanges
@@ -43,8 +41,10 @@ type Proxy struct {
 
 	draining atomic.Bool
 	serving  atomic.Bool
-	killed   context.Context // ends with Close
-	kill     context.CancelFunc
+	// reloading is held while the setup changes.
+	reloading sync.Mutex
+	killed    context.Context // ends with Close
+	kill      context.CancelFunc
 
 	bodies atomic.Int64 // bytes of bodies that jobs hold
 
@@ -67,7 +67,7 @@ func New(cfg Config, deps Deps) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{
-		cfg: cfg, tap: deps.Tap, log: deps.Log, version: deps.Version, instance: deps.Instance,
+		tap: deps.Tap, log: deps.Log, version: deps.Version, instance: deps.Instance,
 		buffers: newBuffers(int64(cfg.PooledBytes)),
 	}
 	p.killed, p.kill = context.WithCancel(context.Background())
@@ -90,26 +90,19 @@ func New(cfg Config, deps Deps) (*Proxy, error) {
 	if p.metrics, err = newMetrics(reg, func() float64 { return float64(p.inFlight.Load()) }); err != nil {
 		return nil, fmt.Errorf("proxy: metrics: %w", err)
 	}
-	if p.tls, err = cfg.TLS.config(); err != nil {
+	first, err := p.newSetup(cfg, nil)
+	if err != nil {
 		return nil, err
 	}
-	for _, address := range cfg.Upstreams {
-		n, err := newUpstream(&p.cfg, address)
-		if err != nil {
-			return nil, err
-		}
-		n.up = p.metrics.up.WithLabelValues(n.name)
-		n.up.Set(1)
-		p.nodes.all = append(p.nodes.all, n)
-	}
-	p.setServer()
+	p.now.Store(first)
+	p.setServer(&cfg)
 	return p, nil
 }
 
 // setServer makes fasthttp keep its hands off: it reads heads and frames
 // bodies, and adds, renames, parses, repeats and logs nothing.
-func (p *Proxy) setServer() {
-	idle := p.cfg.IdleTimeout
+func (p *Proxy) setServer(cfg *Config) {
+	idle := cfg.IdleTimeout
 	if idle == 0 {
 		idle = 2 * farAway // 0 would stand for ReadTimeout
 	}
@@ -123,9 +116,9 @@ func (p *Proxy) setServer() {
 			cc.idle()
 		}
 	}
-	s.Concurrency = p.cfg.MaxConnections + 1
-	s.ReadBufferSize = int(p.cfg.MaxHeader)
-	s.ReadTimeout = p.cfg.HeaderTimeout
+	s.Concurrency = cfg.MaxConnections + 1
+	s.ReadBufferSize = int(cfg.MaxHeader)
+	s.ReadTimeout = cfg.HeaderTimeout
 	s.IdleTimeout = idle
 	s.StreamRequestBody = true
 	s.DisablePreParseMultipartForm = true
@@ -183,7 +176,7 @@ const lastWait = 2 * time.Second
 func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	p.draining.Store(true)
 	p.log.Info("draining", zap.Int64("in_flight", p.inFlight.Load()))
-	limit, stop := context.WithTimeout(p.killed, p.cfg.Drain)
+	limit, stop := context.WithTimeout(p.killed, p.now.Load().cfg.Drain)
 	defer stop()
 	_ = ln.Close()
 	p.conns.closeUnused()
@@ -203,7 +196,7 @@ func (p *Proxy) drain(ln *listener, served <-chan error) error {
 func (p *Proxy) Close() { p.kill() }
 
 func (p *Proxy) closeIdle() {
-	for _, n := range p.nodes.all {
+	for _, n := range p.now.Load().nodes.all {
 		n.pool.CloseIdleConnections()
 	}
 }
@@ -222,9 +215,10 @@ func (p *Proxy) Instance() string { return p.instance }
 // ready reports whether the proxy takes requests and some node is believed to
 // answer. Where none is, they are asked: without traffic nothing else would.
 func (p *Proxy) ready(ctx context.Context) (ready bool, up int) {
-	up = p.nodes.believedUp()
+	nodes := &p.now.Load().nodes
+	up = nodes.believedUp()
 	if up == 0 {
-		for _, n := range p.nodes.all {
+		for _, n := range nodes.all {
 			if n.reachable(ctx) {
 				n.answered()
 				up++

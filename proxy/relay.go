@@ -137,7 +137,7 @@ func (j *job) relay(br *bufio.Reader) (keep bool, err error) {
 	case j.resp.length < 0:
 		keep, j.closing = false, true
 		err = j.stream(br, false)
-	case j.resp.length <= int64(j.p.cfg.StreamAbove) && j.reserve(j.resp.length):
+	case j.resp.length <= int64(j.set.cfg.StreamAbove) && j.reserve(j.resp.length):
 		err = j.relayWhole(br)
 	default:
 		err = j.stream(&fixedReader{br: br, left: j.resp.length}, false)
@@ -172,7 +172,7 @@ func (j *job) relayWhole(br *bufio.Reader) error {
 		return cutShort(err)
 	}
 	j.answerSize = int64(n)
-	if j.answerSize > int64(j.p.cfg.MaxBody) {
+	if j.answerSize > int64(j.set.cfg.MaxBody) {
 		j.copyAnswer = false
 	}
 	return j.sendWhole(j.answer.b)

@@ -144,13 +144,13 @@ func (j *job) keepBody(b []byte) {
 	if !j.copyBody {
 		return
 	}
-	if j.bodySize > int64(j.p.cfg.MaxBody) || !j.reserve(int64(len(b))) {
+	if j.bodySize > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
 		j.copyBody = false
 		j.p.buffers.put(j.body)
 		j.body = nil
 		return
 	}
-	j.body = j.p.keep(j.body, b, j.req.length)
+	j.body = j.keep(j.body, b, j.req.length)
 }
 
 // keepAnswer is keepBody for the answer.
@@ -159,25 +159,25 @@ func (j *job) keepAnswer(b []byte) {
 	if !j.copyAnswer {
 		return
 	}
-	if j.answerSize > int64(j.p.cfg.MaxBody) || !j.reserve(int64(len(b))) {
+	if j.answerSize > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
 		j.copyAnswer = false
 		j.p.buffers.put(j.answer)
 		j.answer = nil
 		return
 	}
-	j.answer = j.p.keep(j.answer, b, j.resp.length)
+	j.answer = j.keep(j.answer, b, j.resp.length)
 }
 
 // keep appends b to a copy; length is the whole's if known, else -1.
-func (p *Proxy) keep(copied *buffer, b []byte, length int64) *buffer {
+func (j *job) keep(copied *buffer, b []byte, length int64) *buffer {
 	if copied == nil {
 		n := len(b)
-		if length <= int64(p.cfg.MaxBody) {
+		if length <= int64(j.set.cfg.MaxBody) {
 			n = max(n, int(length))
 		}
-		copied = p.buffers.get(n)
+		copied = j.p.buffers.get(n)
 	}
-	copied = p.buffers.grow(copied, len(b))
+	copied = j.p.buffers.grow(copied, len(b))
 	copied.b = append(copied.b, b...)
 	return copied
 }

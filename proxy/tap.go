@@ -72,7 +72,7 @@ func (j *job) offer(class string) {
 	x.Method, x.Target = intern(j.method), string(j.target)
 	x.Header = appendHeader(x.Header[:0], string(j.req.block))
 	x.BodySize = max(j.bodySize, j.req.length)
-	if j.rest == nil && j.body != nil && j.copyBody && j.bodySize <= int64(j.p.cfg.MaxBody) {
+	if j.rest == nil && j.body != nil && j.copyBody && j.bodySize <= int64(j.set.cfg.MaxBody) {
 		x.body, j.body = j.body, nil
 		x.Body = x.body.b
 	}

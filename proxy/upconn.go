@@ -30,8 +30,8 @@ type upConn struct {
 
 // begin readies the connection for a request of client. It is false when the
 // node has closed it, or sent what nobody asked for, since the last one.
-func (u *upConn) begin(client *clientConn) bool {
-	u.sent, u.client = 0, client
+func (u *upConn) begin(client *clientConn, timeout time.Duration) bool {
+	u.sent, u.client, u.timeout = 0, client, timeout
 	if u.used && u.peer.stirred() {
 		return false
 	}

@@ -17,11 +17,15 @@ import (
 // upstream is one node of the source cluster. Its fasthttp.HostClient is used
 // for its pool of connections only: Do rewrites heads and repeats requests.
 type upstream struct {
+	key    nodeKey
+	secure *tlsFiles // nil: plain HTTP
+
 	name string // host:port as configured, for metrics
 	host string // Host header to send, "": the client's
 	pool fasthttp.HostClient
 	up   prometheus.Gauge
 
+	active   atomic.Int64 // requests on their way
 	failures atomic.Int32
 	retryAt  atomic.Int64 // Unix ns until which other nodes go first, 0: healthy
 }
@@ -32,7 +36,23 @@ const (
 	lastPause  = 30 * time.Second
 )
 
-func newUpstream(cfg *Config, address string) (*upstream, error) {
+// nodeKey is all that makes a node what it is: one with another key is another
+// node, with connections and a state of its own.
+type nodeKey struct {
+	address, hostHeader string
+	connections         int
+	dial, wait, idle    time.Duration
+	tls                 UpstreamTLS
+}
+
+func keyOf(cfg *Config, address string) nodeKey {
+	return nodeKey{
+		address: address, hostHeader: cfg.HostHeader, connections: cfg.UpstreamConnections,
+		dial: cfg.UpstreamDial, wait: cfg.UpstreamWait, idle: cfg.UpstreamIdle, tls: cfg.UpstreamTLS,
+	}
+}
+
+func (p *Proxy) newUpstream(cfg *Config, address string) (*upstream, error) {
 	u, err := parseUpstream(address)
 	if err != nil {
 		return nil, err
@@ -41,18 +61,20 @@ func newUpstream(cfg *Config, address string) (*upstream, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	n := &upstream{name: net.JoinHostPort(u.Hostname(), port)}
-	var secure *tls.Config
+	n := &upstream{key: keyOf(cfg, address), name: net.JoinHostPort(u.Hostname(), port)}
 	if u.Scheme == "https" {
-		if secure, err = cfg.UpstreamTLS.config(u.Hostname()); err != nil {
+		trust, host := cfg.UpstreamTLS, u.Hostname()
+		n.secure, err = newTLSFiles(p.log, func() (*tls.Config, error) { return trust.config(host) },
+			trust.CACert, trust.ClientCert, trust.ClientKey)
+		if err != nil {
 			return nil, err
 		}
 	}
 	_, ipErr := netip.ParseAddr(u.Hostname())
-	if cfg.HostHeader == "upstream" || cfg.HostHeader == "auto" && secure != nil && ipErr != nil {
+	if cfg.HostHeader == "upstream" || cfg.HostHeader == "auto" && n.secure != nil && ipErr != nil {
 		n.host = u.Host
 	}
-	d := &dialer{cfg: cfg, addr: n.name, secure: secure}
+	d := &dialer{limit: cfg.UpstreamDial, addr: n.name, secure: n.secure}
 	n.pool = fasthttp.HostClient{
 		Addr:                n.name,
 		Dial:                d.dial,
@@ -62,6 +84,8 @@ func newUpstream(cfg *Config, address string) (*upstream, error) {
 		ReadBufferSize:      answerHead,
 		ConnPoolStrategy:    fasthttp.LIFO,
 	}
+	n.up = p.metrics.up.WithLabelValues(n.name)
+	n.up.Set(1)
 	return n, nil
 }
 
@@ -69,23 +93,23 @@ func newUpstream(cfg *Config, address string) (*upstream, error) {
 const answerHead = 64 << 10
 
 type dialer struct {
-	cfg    *Config
+	limit  time.Duration
 	addr   string
-	secure *tls.Config
+	secure *tlsFiles
 }
 
 // dial resolves the name anew each time, so a node may move.
 func (d *dialer) dial(string) (net.Conn, error) {
-	ctx, stop := context.WithTimeout(context.Background(), d.cfg.UpstreamDial)
+	ctx, stop := context.WithTimeout(context.Background(), d.limit)
 	defer stop()
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.addr)
 	if err != nil {
 		return nil, err
 	}
-	u := &upConn{Conn: c, timeout: d.cfg.UpstreamTimeout}
+	u := &upConn{Conn: c}
 	u.peer.init(c)
-	if d.secure != nil {
-		t := tls.Client(c, d.secure)
+	if secure := d.secure.get(); secure != nil {
+		t := tls.Client(c, secure)
 		if err := t.HandshakeContext(ctx); err != nil {
 			_ = c.Close()
 			return nil, fmt.Errorf("tls: %w", err)
@@ -118,6 +142,8 @@ var errNothingSent = errors.New("nothing sent")
 // attempt runs the job on a connection of the node. A connection that the node
 // closed meanwhile is thrown away before anything is sent on it.
 func (n *upstream) attempt(j *job) error {
+	n.active.Add(1)
+	defer n.active.Add(-1)
 	for {
 		lease, err := n.pool.AcquireConn(0, false)
 		if err != nil {
@@ -135,7 +161,7 @@ func (n *upstream) attempt(j *job) error {
 				}
 			}()
 			reused = conn.used
-			if !conn.begin(j.client) {
+			if !conn.begin(j.client, j.set.cfg.UpstreamTimeout) {
 				err = errNothingSent
 				return
 			}

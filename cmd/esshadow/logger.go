@@ -18,6 +18,12 @@ func logFlags(f *pflag.FlagSet, l *configs.Log) {
 
 // newLogger writes to w. The Log must be valid.
 func newLogger(l configs.Log, w io.Writer) *zap.Logger {
+	log, _ := newLeveled(l, w)
+	return log
+}
+
+// newLeveled is newLogger with a level that can be changed.
+func newLeveled(l configs.Log, w io.Writer) (*zap.Logger, zap.AtomicLevel) {
 	level, err := zapcore.ParseLevel(l.Level)
 	if err != nil {
 		level = zapcore.InfoLevel
@@ -29,5 +35,6 @@ func newLogger(l configs.Log, w io.Writer) *zap.Logger {
 		enc.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(enc)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level))
+	atomic := zap.NewAtomicLevelAt(level)
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), atomic)), atomic
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/proxy"
 	"github.com/esshadow/esshadow/replay"
@@ -43,9 +44,34 @@ documents can be sanitised to match them.`,
 	c.RunE = graceful(func(ctx context.Context, _ []string) error {
 		set.cfg.Sanitize.AcceptPlaintext = *off
 		set.presetSaid = said(c, s, "preset")
+		set.again = func() (configs.Config, error) { return proxyConfigAgain(c, s, set) }
 		return runProxy(ctx, s, set)
 	})
 	return c
+}
+
+// proxyConfigAgain layers the configuration of a proxy once more: the file and
+// the environment may say something else now, the flags do not.
+func proxyConfigAgain(c *cobra.Command, s *streams, set *settings) (configs.Config, error) {
+	if set.file == "-" {
+		return configs.Config{}, errors.New("the configuration came from standard input, which cannot be read again")
+	}
+	root, twin := &cobra.Command{Use: c.Root().Name()}, &cobra.Command{Use: c.Name()}
+	root.AddCommand(twin)
+	next := newSettings(twin, s)
+	off := proxyFlags(twin, next)
+	flags := givenFlags(c)
+	for i, x := range flags {
+		flags[i].flag = twin.Flags().Lookup(x.flag.Name)
+		if x.flag.Name == "config" {
+			next.file = set.file
+		}
+	}
+	if err := next.layer(twin, flags); err != nil {
+		return next.cfg, err
+	}
+	next.cfg.Sanitize.AcceptPlaintext = *off
+	return next.cfg, nil
 }
 
 func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
@@ -53,9 +79,10 @@ func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
 	p, r, files := &cfg.Proxy, &cfg.Capture.Config, &cfg.Capture.Files
 	f.StringSliceVar(&p.Upstreams, "upstream", nil, "nodes of the source cluster: `URL[,URL...]`, used in turn")
 	f.StringVar(&p.Listen, "listen", p.Listen, "`address` that clients use")
-	f.StringVar(&p.Admin, "admin", p.Admin, "`address` of /metrics, /healthz and /readyz, or off")
+	f.StringVar(&p.Admin, "admin", p.Admin, "`address` of /metrics, /healthz, /readyz and /control, or off")
 	f.StringVar(&files.Dir, "capture", "", "`directory` for the capture; absent: nothing is captured")
 	f.StringVar(&cfg.Sanitize.Preset, "preset", cfg.Sanitize.Preset, "sanitising preset: strict, fidelity, sealed or off")
+	f.StringVar(&p.AdminTokenFile, "admin-token-file", "", "`file` with the token that /control needs; without it, control is for this machine alone")
 	f.StringSliceVar((*[]string)(&cfg.Sanitize.Recipients), "recipient", nil, "age recipient (age1…) that preset sealed encrypts to; repeatable")
 	f.StringVar(&cfg.Sanitize.Rules, "rules", "", "sanitising rules `file`; its preset gives way to --preset")
 	f.StringVar(&cfg.Sanitize.Key, "key", "", "pseudonym key `file`: 64 hex digits, mode 0600")
@@ -87,6 +114,8 @@ type gateway struct {
 	recorder *capture.Recorder // nil: passes through only
 	registry *prometheus.Registry
 	log      *zap.Logger
+
+	running
 }
 
 func runProxy(ctx context.Context, s *streams, set *settings) error {
@@ -94,7 +123,9 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	if err := errors.Join(cfg.Log.Validate(), cfg.Proxy.Validate()); err != nil {
 		return &codeError{exitUsage, err}
 	}
-	g := &gateway{log: newLogger(cfg.Log, s.err), registry: newRegistry(readBuild())}
+	g := &gateway{registry: newRegistry(readBuild())}
+	g.log, g.level = newLeveled(cfg.Log, s.err)
+	g.started, g.file, g.again, g.cfg, g.notify = time.Now().UTC(), set.file, set.again, *cfg, notifier(s.env)
 	if cfg.Capture.Files.Dir != "" {
 		if err := g.startCapture(ctx, s, set); err != nil {
 			return err
@@ -127,6 +158,9 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	if err != nil {
 		return err
 	}
+	ctx, g.end = context.WithCancel(ctx)
+	defer g.end()
+	g.listen, g.preset = ln.Addr().String(), cfg.Sanitize.Preset
 	admin := "off"
 	adminDone := make(chan error, 1)
 	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx))
@@ -138,10 +172,8 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 			return err
 		}
 		admin = aln.Addr().String()
-		h := g.proxy.AdminHandler(g.registry, func() any {
-			return map[string]string{"state": g.captureStats().State.String()}
-		})
-		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, h) }()
+		g.admin = admin
+		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, g.adminHandler()) }()
 	} else {
 		adminDone <- nil
 	}
@@ -153,6 +185,7 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	if set.listening != nil {
 		set.listening(ln.Addr())
 	}
+	defer g.reloadOnHangup()()
 	err = g.proxy.Serve(ctx, ln)
 	stopAdmin()
 	return errors.Join(err, <-adminDone)

@@ -27,6 +27,9 @@ type settings struct {
 	// rules files.
 	presetSaid bool
 
+	// again reads the configuration anew, by the same layers; it may be nil.
+	again func() (configs.Config, error)
+
 	// listening is told the proxy's address; it may be nil.
 	listening func(net.Addr)
 	// closed is told the capture's sums at the end; it may be nil.
@@ -40,8 +43,9 @@ func newSettings(c *cobra.Command, s *streams) *settings {
 }
 
 // load applies the layers. It must run before the command looks at cfg.
-func (set *settings) load(c *cobra.Command) error {
-	flags := givenFlags(c)
+func (set *settings) load(c *cobra.Command) error { return set.layer(c, givenFlags(c)) }
+
+func (set *settings) layer(c *cobra.Command, flags given) error {
 	if err := set.loadFile(c); err != nil {
 		return err
 	}

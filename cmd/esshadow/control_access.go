@@ -1,0 +1,71 @@
+package main
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// minToken is the shortest token that is worth the name.
+const minToken = 16
+
+// allowed says who may ask. With a token file: who shows the token, read anew
+// each time, so that it can be changed. Without: programs of this machine, if
+// the admin address is of this machine alone; a web page in a browser of this
+// machine is none, which Origin and a foreign Host tell.
+func (c *control) allowed(r *http.Request) error {
+	if file := c.g.config().Proxy.AdminTokenFile; file != "" {
+		return bearer(r, file)
+	}
+	if !c.open || !loopback(r.RemoteAddr) {
+		return refusal(http.StatusForbidden, "control from elsewhere needs proxy.admin_token_file")
+	}
+	if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || !localName(r.Host) {
+		return refusal(http.StatusForbidden, "control is not for web pages")
+	}
+	return nil
+}
+
+func bearer(r *http.Request, file string) error {
+	text, err := os.ReadFile(file)
+	token := strings.TrimSpace(string(text))
+	switch {
+	case err != nil:
+		return refusal(http.StatusForbidden, "the token file cannot be read")
+	case len(token) < minToken:
+		return refusal(http.StatusForbidden, "the token file holds fewer than %d characters", minToken)
+	}
+	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return refusal(http.StatusUnauthorized, "want Authorization: Bearer with the token")
+	}
+	want, have := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(strings.TrimSpace(shown)))
+	if subtle.ConstantTimeCompare(want[:], have[:]) != 1 {
+		return refusal(http.StatusUnauthorized, "wrong token")
+	}
+	return nil
+}
+
+// loopback reports whether a host:port is of this machine alone.
+func loopback(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}
+
+// localName reports whether a Host header names this machine: a name that leads
+// here from a web page would be another.
+func localName(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}

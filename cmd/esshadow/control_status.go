@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/esshadow/esshadow/proxy"
+)
+
+// statusReport is the answer of /control/status.
+type statusReport struct {
+	Version  string    `json:"version"`
+	Instance string    `json:"instance"`
+	PID      int       `json:"pid"`
+	Started  time.Time `json:"started"`
+	State    string    `json:"state"` // ready, draining, no_upstream, starting
+
+	Proxy     proxyStatus            `json:"proxy"`
+	Upstreams []proxy.UpstreamStatus `json:"upstreams"`
+	Capture   captureStatus          `json:"capture"`
+	Log       logStatus              `json:"log"`
+	Config    configStatus           `json:"config"`
+}
+
+type proxyStatus struct {
+	Listen      string `json:"listen"`
+	Admin       string `json:"admin"`
+	Connections int64  `json:"connections"` // accepted since the start
+	Requests    int64  `json:"requests"`
+	Own         int64  `json:"own_answers"`
+	InFlight    int64  `json:"in_flight"`
+}
+
+type captureStatus struct {
+	State      string            `json:"state"`
+	Dir        string            `json:"dir,omitempty"`
+	Preset     string            `json:"preset,omitempty"`
+	Sample     float64           `json:"sample"`
+	Received   uint64            `json:"received"`
+	Captured   uint64            `json:"captured"`
+	Filtered   map[string]uint64 `json:"filtered"`
+	SampledOut uint64            `json:"sampled_out"`
+	Dropped    map[string]uint64 `json:"dropped"`
+	Pending    uint64            `json:"pending"`
+	Queue      int64             `json:"queue_bytes"`
+	Raw        uint64            `json:"raw_bytes"`
+	Written    uint64            `json:"written_bytes"`
+}
+
+type logStatus struct {
+	Level string `json:"level"`
+}
+
+type configStatus struct {
+	File   string        `json:"file"` // empty: none
+	Reload *reloadResult `json:"last_reload,omitempty"`
+}
+
+func (c *control) status(ctx context.Context, body []byte) (any, error) {
+	if err := nothing(body); err != nil {
+		return nil, err
+	}
+	g := c.g
+	cfg, p, s := g.config(), g.proxy.Stats(), g.captureStats()
+	ready := g.proxy.Readiness(ctx)
+	r := statusReport{
+		Version: readBuild().Version, Instance: g.proxy.Instance(), PID: os.Getpid(), Started: g.started, State: ready.Status,
+		Proxy: proxyStatus{
+			Listen: g.listen, Admin: g.admin,
+			Connections: p.Connections, Requests: p.Requests, Own: p.Own, InFlight: p.InFlight,
+		},
+		Upstreams: g.proxy.Upstreams(),
+		Capture: captureStatus{
+			State: s.State.String(), Received: s.Received, Captured: s.Captured, Filtered: s.Filtered, SampledOut: s.SampledOut,
+			Dropped: s.Dropped, Pending: s.Pending, Queue: s.QueueBytes, Raw: s.RawBytes, Written: s.WrittenBytes,
+		},
+		Log:    logStatus{g.level.String()},
+		Config: configStatus{File: g.file, Reload: g.lastReload()},
+	}
+	if g.recorder != nil {
+		r.Capture.Dir, r.Capture.Preset, r.Capture.Sample = cfg.Capture.Files.Dir, g.preset, g.recorder.Sample()
+	}
+	return r, nil
+}

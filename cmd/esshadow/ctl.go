@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/esshadow/esshadow/capture"
+)
+
+// ctl speaks to a running proxy's admin address.
+type ctl struct {
+	s     *streams
+	admin string
+	token string // file
+	json  bool
+	wait  time.Duration
+}
+
+func newCtlCmd(s *streams) *cobra.Command {
+	k := &ctl{s: s}
+	c := &cobra.Command{
+		Use:   "ctl",
+		Short: "Look at a running proxy, and change it",
+		Long: `ctl asks a running proxy on its admin address. Without a token it is heard on
+the proxy's own machine only, and only if the admin address is of that machine;
+else the proxy needs --admin-token-file, and ctl the same token by --token-file.`,
+		Example: "  esshadow ctl status\n  esshadow ctl capture off\n  esshadow ctl sample 0.1 --admin 10.0.0.7:9281 --token-file token",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		k.command("status", "Show what the proxy does", 0, func([]string) (string, any) { return "status", nil }),
+		k.command("capture on|off", "Switch capturing on or off; traffic passes in both", 1, func(a []string) (string, any) {
+			return "capture", map[string]string{"state": a[0]}
+		}),
+		k.command("sample RATIO", "Capture this part of the connections, 0 to 1, until a reload", 1, func(a []string) (string, any) {
+			ratio, err := strconv.ParseFloat(a[0], 64)
+			if err != nil {
+				return "sample", map[string]string{"ratio": a[0]} // the proxy says what it wants
+			}
+			return "sample", map[string]float64{"ratio": ratio}
+		}),
+		k.command("rotate", "Close the capture's file and begin another", 0, func([]string) (string, any) { return "rotate", struct{}{} }),
+		k.command("reload", "Read configuration and certificates again, as SIGHUP does", 0, func([]string) (string, any) { return "reload", struct{}{} }),
+		k.command("drain", "End the proxy as SIGTERM does: requests in flight are answered", 0, func([]string) (string, any) { return "drain", struct{}{} }),
+		k.command("log-level LEVEL", "Log from debug, info, warn or error on, until a reload", 1, func(a []string) (string, any) {
+			return "log-level", map[string]string{"level": a[0]}
+		}),
+	)
+	return c
+}
+
+// command is one deed. ask turns its arguments into the request; a nil body
+// makes it a GET.
+func (k *ctl) command(use, short string, args int, ask func([]string) (deed string, body any)) *cobra.Command {
+	name, _, _ := strings.Cut(use, " ")
+	c := &cobra.Command{
+		Use: use, Short: short, Example: "  esshadow ctl " + exampleOf(name),
+		Args: func(c *cobra.Command, a []string) error {
+			if len(a) != args {
+				return usage("%s: want %d arguments, got %d\nSee '%s --help'.", c.CommandPath(), args, len(a), c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, a []string) error {
+			deed, body := ask(a)
+			return k.run(c.Context(), deed, body)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&k.admin, "admin", "127.0.0.1:9281", "the proxy's admin `address`")
+	f.StringVar(&k.token, "token-file", "", "`file` with the proxy's token")
+	f.BoolVar(&k.json, "json", false, "print the proxy's answer as it comes")
+	f.DurationVar(&k.wait, "timeout", 15*time.Second, "time for the answer")
+	return c
+}
+
+func exampleOf(name string) string {
+	return map[string]string{"capture": "capture off", "sample": "sample 0.1", "log-level": "log-level debug"}[name] +
+		map[bool]string{true: name}[name == "status" || name == "rotate" || name == "reload" || name == "drain"]
+}
+
+// maxCtlAnswer bounds what ctl reads.
+const maxCtlAnswer = 1 << 20
+
+func (k *ctl) run(ctx context.Context, deed string, body any) error {
+	code, text, err := k.ask(ctx, deed, body)
+	if err != nil {
+		return err
+	}
+	if k.json {
+		if _, err := k.s.out.Write(text); err != nil {
+			return err
+		}
+	}
+	if code != http.StatusOK {
+		var a struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(text, &a) != nil || a.Error == "" {
+			a.Error = "not the answer of an esshadow proxy"
+		}
+		err := fmt.Errorf("ctl %s: %s (status %d)", deed, a.Error, code)
+		switch code {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+			return refused(err)
+		case http.StatusBadRequest, http.StatusUnprocessableEntity:
+			return &codeError{exitUsage, err}
+		}
+		return err
+	}
+	if k.json {
+		return nil
+	}
+	return k.print(deed, text)
+}
+
+func (k *ctl) ask(ctx context.Context, deed string, body any) (code int, text []byte, err error) {
+	ctx, stop := context.WithTimeout(ctx, k.wait)
+	defer stop()
+	address := k.admin
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	method, payload := http.MethodGet, []byte(nil)
+	if body != nil {
+		method = http.MethodPost
+		if payload, err = json.Marshal(body); err != nil {
+			return 0, nil, err
+		}
+	}
+	q, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(address, "/")+"/control/"+deed, bytes.NewReader(payload))
+	if err != nil {
+		return 0, nil, usage("--admin: want host:port")
+	}
+	if k.token != "" {
+		token, err := os.ReadFile(k.token)
+		if err != nil {
+			return 0, nil, usage("--token-file: %w", err)
+		}
+		q.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	}
+	transport := &http.Transport{DisableKeepAlives: true} // no proxy between: the token is for one only
+	res, err := (&http.Client{Transport: transport}).Do(q)
+	if err != nil {
+		return 0, nil, refused(fmt.Errorf("ctl %s: %w", deed, err))
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err = io.ReadAll(io.LimitReader(res.Body, maxCtlAnswer))
+	return res.StatusCode, text, err
+}
+
+// print tells people what a proxy answered.
+func (k *ctl) print(deed string, text []byte) error {
+	w := k.s.out
+	switch deed {
+	case "status":
+		var r statusReport
+		if err := json.Unmarshal(text, &r); err != nil {
+			return fmt.Errorf("ctl status: %w", err)
+		}
+		printStatus(w, &r)
+	case "reload":
+		var r reloadResult
+		if err := json.Unmarshal(text, &r); err != nil {
+			return fmt.Errorf("ctl reload: %w", err)
+		}
+		fmt.Fprintf(w, "reloaded; changed: %s\n", keyList(r.Changed))
+		if len(r.Restart) > 0 {
+			fmt.Fprintf(w, "these differ and need a restart: %s\n", keyList(r.Restart))
+		}
+	default:
+		var facts map[string]any
+		if err := json.Unmarshal(text, &facts); err != nil {
+			return fmt.Errorf("ctl %s: %w", deed, err)
+		}
+		for key, v := range facts {
+			fmt.Fprintf(w, "%s: %v\n", key, v)
+		}
+	}
+	return nil
+}
+
+func keyList(keys []string) string {
+	if len(keys) == 0 {
+		return "nothing"
+	}
+	return strings.Join(keys, ", ")
+}
+
+func printStatus(w io.Writer, r *statusReport) {
+	fmt.Fprintf(w, "esshadow %s, %s since %s, process %d\n", r.Version, r.State, r.Started.Format(time.RFC3339), r.PID)
+	fmt.Fprintf(w, "listens on %s: %d requests on %d connections, %d in flight, %d answered by the proxy itself\n",
+		r.Proxy.Listen, r.Proxy.Requests, r.Proxy.Connections, r.Proxy.InFlight, r.Proxy.Own)
+	for _, u := range r.Upstreams {
+		state := "up"
+		if !u.Up {
+			state = "DOWN"
+		}
+		fmt.Fprintf(w, "upstream %s: %s, %d in flight, %d connections\n", u.Upstream, state, u.InFlight, u.Connections)
+	}
+	c := &r.Capture
+	fmt.Fprintf(w, "capture %s", c.State)
+	if c.Dir != "" {
+		fmt.Fprintf(w, " (preset %s, sample %v) in %s: received %d = captured %d + filtered %d%s + sampled out %d + dropped %d%s + pending %d; %d bytes of lines in %d bytes of files",
+			c.Preset, c.Sample, c.Dir, c.Received, c.Captured, capture.Sum(c.Filtered), reasons(c.Filtered), c.SampledOut,
+			capture.Sum(c.Dropped), reasons(c.Dropped), c.Pending, c.Raw, c.Written)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "log level %s\n", r.Log.Level)
+	if r.Config.File != "" {
+		fmt.Fprintf(w, "configuration %s\n", r.Config.File)
+	}
+	if l := r.Config.Reload; l != nil && l.OK {
+		fmt.Fprintf(w, "reloaded at %s; changed: %s; needs a restart: %s\n", l.Time.Format(time.RFC3339), keyList(l.Changed), keyList(l.Restart))
+	} else if l != nil {
+		fmt.Fprintf(w, "RELOAD FAILED at %s, the old configuration holds: %s\n", l.Time.Format(time.RFC3339), l.Error)
+	}
+}
