@@ -20,6 +20,7 @@ var (
 	ErrTargetUnreachable  = errors.New("the target cannot be reached")
 	ErrTargetUnauthorised = errors.New("the target refuses the credentials")
 	ErrTargetUnknown      = errors.New("the target does not answer as a search engine")
+	ErrTargetAnswer       = errors.New("the target's answer is too large")
 	ErrTargetIsProxy      = errors.New("the target is an esshadow proxy: what is replayed would be captured again")
 	ErrTargetIsSource     = errors.New("the target is the cluster that was captured")
 )
@@ -76,6 +77,7 @@ func isProxy(body []byte) bool {
 type control struct {
 	client    *elasticsearch.BaseClient
 	transport *http.Transport
+	limit     int64 // of an answer, in bytes
 }
 
 func newControl(cfg TargetConfig) (*control, error) {
@@ -97,7 +99,7 @@ func newControl(cfg TargetConfig) (*control, error) {
 	if err != nil {
 		return nil, fmt.Errorf("target: %w", err)
 	}
-	return &control{client: client, transport: t}, nil
+	return &control{client: client, transport: t, limit: controlAnswer}, nil
 }
 
 // controlTrip sends plain JSON requests, whatever the client's environment asks
@@ -135,8 +137,10 @@ func (c *control) get(ctx context.Context, target string) (int, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %w", ErrTargetUnreachable, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, controlAnswer))
+	body, err := io.ReadAll(io.LimitReader(res.Body, c.limit+1))
 	switch {
+	case int64(len(body)) > c.limit:
+		return 0, nil, fmt.Errorf("%w: more than %d bytes", ErrTargetAnswer, c.limit)
 	case err != nil:
 		return 0, nil, fmt.Errorf("%w: %w", ErrTargetUnreachable, err)
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:

@@ -55,7 +55,7 @@ worse; 4 a gate cannot say; 5 the target or the upstream was refused
 	})
 	root.AddCommand(
 		newProxyCmd(s), newReplayCmd(s), newReportCmd(s), newCaptureCmd(s),
-		newKeyCmd(s), newSanitizeCmd(s), newCtlCmd(s), newDemoCmd(s), newSandboxCmd(s), newConfigCmd(s), newVersionCmd(s),
+		newKeyCmd(s), newSanitizeCmd(s), newCtlCmd(s), newDemoCmd(s), newSandboxCmd(s), newSchemaCmd(s), newConfigCmd(s), newVersionCmd(s),
 	)
 	root.InitDefaultCompletionCmd()
 	return root
