@@ -100,7 +100,7 @@ func (s *suite) leaks(t testing.TB, p *Pipeline, only func(i int) bool, first bo
 // wholesale.
 func TestBuiltInCanaries(t *testing.T) {
 	s := newSuite(t)
-	for _, name := range []string{PresetStrict, PresetFidelity} {
+	for _, name := range []string{PresetStrict, PresetFidelity, PresetECSLogs, PresetCommerce, PresetShapeOnly} {
 		p, err := New(preset(name), testKey(t), nil)
 		if err != nil {
 			t.Fatal(err)

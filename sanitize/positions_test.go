@@ -285,7 +285,7 @@ func bodyCase(ways map[*object]step, o *object, name string, body any, marks []s
 	}
 	for _, p := range []prim{pGeo, pIX, pVector} { // what preset fidelity keeps
 		if usesPrim(o, p) || o.otherName == nameIndex {
-			c.KeptIn = []string{PresetFidelity}
+			c.KeptIn = []string{PresetFidelity, PresetECSLogs, PresetCommerce}
 		}
 	}
 	return c
@@ -323,7 +323,7 @@ func paramCases() (all []canary.Case) {
 			Canaries: marks, Position: position, Expect: canary.ExpectAbsent,
 		}
 		if params[name] == pIX {
-			c.KeptIn = []string{PresetFidelity}
+			c.KeptIn = []string{PresetFidelity, PresetECSLogs, PresetCommerce}
 		}
 		all = append(all, c)
 	}
