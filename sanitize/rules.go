@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -151,40 +150,8 @@ func (p *Pipeline) ruleFor(path string) int {
 	return -1
 }
 
-// actionFor is the action for a field's values, for who knows no more than keep,
-// tokens and masking: where a rule gives pseudonyms of another kind, or keeps
-// some values only, it is none of the first two.
-func (w *Worker) actionFor(path []byte) action {
-	pl := w.planFor(path)
-	switch {
-	case pl.action == actKeep && pl.values != nil:
-		return actMask
-	case pl.action == actTokens && pl.d != w.text:
-		return actPseudonym
-	}
-	return pl.action
-}
-
-// actionOn is actionFor for one value: kept is what a rule keeps and no detector
-// objects to.
-func (w *Worker) actionOn(path, value []byte) action {
-	pl := w.planFor(path)
-	if pl.action != actKeep {
-		return w.actionFor(path)
-	}
-	value = bytes.Trim(value, `"'`)
-	if pl.values != nil && !pl.values[string(value)] {
-		return w.other.action
-	}
-	switch w.p.detect.look(value) {
-	case detectDrop:
-		w.denied = dropDetector
-		return actMask
-	case detectMask:
-		return actMask
-	}
-	return actKeep
-}
+// actionFor is the action for a field's values.
+func (w *Worker) actionFor(path []byte) action { return w.planFor(path).action }
 
 // newPlans makes the plans of a worker. Rules without a style of their own share
 // the worker's domains.
