@@ -49,6 +49,9 @@ type Fingerprinter struct {
 	tmp  []byte
 	text []byte // decoded text
 	bulk BulkReader
+
+	known   map[string]Shape  // by canonical text
+	coarses map[string]string // digests of the coarse level's texts
 }
 
 // Fingerprint is the function of that name.
@@ -64,15 +67,57 @@ func (f *Fingerprinter) Fingerprint(op Op, index, query string, body []byte) Sha
 	if len(f.out) == start+1 {
 		f.out = f.out[:start]
 	}
-	s := Shape{ID: Digest(f.out), Text: shapeText(f.out)}
+	s := f.shape()
 	s.Coarse = f.coarse(op)
 	f.tree.clear()
 	return s
 }
 
-// coarse is the digest of the operation, the sorted kinds and the depth.
+// Bounds of what a Fingerprinter remembers. The requests of an application have
+// few shapes, so that nearly all digests are found.
+const (
+	maxKnownShapes = 1 << 10
+	maxKnownText   = 1 << 10
+)
+
+// shape is the Shape of the canonical text, but for Coarse.
+func (f *Fingerprinter) shape() Shape {
+	if s, ok := f.known[string(f.out)]; ok {
+		return s
+	}
+	s := Shape{ID: Digest(f.out), Text: shapeText(f.out)}
+	remember(&f.known, f.out, s)
+	return s
+}
+
+func remember[T any](known *map[string]T, text []byte, v T) {
+	switch {
+	case len(text) > maxKnownText:
+		return
+	case *known == nil:
+		*known = make(map[string]T)
+	case len(*known) >= maxKnownShapes:
+		clear(*known) // what comes often is soon there again
+	}
+	(*known)[string(text)] = v
+}
+
+// coarse is the digest of the operation, the sorted kinds and the depth. It is
+// known by them in any order.
 func (f *Fingerprinter) coarse(op Op) string {
+	f.coarseText(op)
+	if id, ok := f.coarses[string(f.tmp)]; ok {
+		return id
+	}
+	met := slices.Clone(f.tmp)
 	slices.Sort(f.kinds)
+	f.coarseText(op)
+	id := Digest(f.tmp)
+	remember(&f.coarses, met, id)
+	return id
+}
+
+func (f *Fingerprinter) coarseText(op Op) {
 	f.tmp = append(f.tmp[:0], op.String()...)
 	for _, k := range f.kinds {
 		f.tmp = append(append(f.tmp, ' '), k...)
@@ -83,7 +128,6 @@ func (f *Fingerprinter) coarse(op Op) string {
 	case f.depth > 1:
 		f.tmp = append(f.tmp, " nested"...)
 	}
-	return Digest(f.tmp)
 }
 
 // shapeText is the beginning of a canonical text, cut between runes.
@@ -199,11 +243,14 @@ func (f *Fingerprinter) endSet(mark int, sep string) bool {
 	}
 	start := cuts[0]
 	f.cuts = f.cuts[:mark]
-	if len(f.segs) == 0 {
+	switch len(f.segs) {
+	case 0:
 		return false
+	case 1: // stands where it belongs
+		return true
 	}
 	out := f.out
-	slices.SortFunc(f.segs, func(a, b segment) int { return bytes.Compare(out[a.from:a.to], out[b.from:b.to]) })
+	sortParts(f.segs, out)
 	f.tmp = f.tmp[:0]
 	for i := 0; i < len(f.segs); {
 		s, n := f.segs[i], 1
@@ -219,6 +266,21 @@ func (f *Fingerprinter) endSet(mark int, sep string) bool {
 	}
 	f.out = append(f.out[:start], f.tmp...)
 	return true
+}
+
+// sortParts sorts parts of out by their text. Most sets have two or three.
+func sortParts(segs []segment, out []byte) {
+	if len(segs) > 12 {
+		slices.SortFunc(segs, func(a, b segment) int { return bytes.Compare(out[a.from:a.to], out[b.from:b.to]) })
+		return
+	}
+	for i := 1; i < len(segs); i++ {
+		s, j := segs[i], i
+		for ; j > 0 && bytes.Compare(out[s.from:s.to], out[segs[j-1].from:segs[j-1].to]) < 0; j-- {
+			segs[j] = segs[j-1]
+		}
+		segs[j] = s
+	}
 }
 
 // digest writes "#" and eight digits of a Digest, which tell sources of scripts

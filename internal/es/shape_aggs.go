@@ -43,7 +43,7 @@ func (f *Fingerprinter) agg(n int32, depth int) {
 	t := &f.tree
 	below := none
 	for c := t.at(n).first; c != none; c = t.at(c).next {
-		switch key := t.at(c).key; string(key) {
+		switch key := t.key(c); string(key) {
 		case "aggs", "aggregations":
 			below = c
 		case "meta":
@@ -66,7 +66,7 @@ func (f *Fingerprinter) aggBody(n int32) {
 	t := &f.tree
 	f.write("(")
 	start := len(f.out)
-	switch string(t.at(n).key) {
+	switch string(t.key(n)) {
 	case "filter":
 		f.queries(n, 1)
 	case "filters", "adjacency_matrix":
@@ -141,7 +141,7 @@ func (f *Fingerprinter) aggFields(n int32, depth int) {
 		return
 	}
 	for c := t.at(n).first; c != none; c = t.at(c).next {
-		switch key := t.at(c).key; string(key) {
+		switch key := t.key(c); string(key) {
 		case "field", "path", "type":
 			if name := t.str(c); name != nil {
 				f.member()
@@ -171,7 +171,7 @@ func (f *Fingerprinter) aggOptions(n int32) {
 
 func (f *Fingerprinter) aggOption(c int32) {
 	t := &f.tree
-	switch key := t.at(c).key; string(key) {
+	switch key := t.key(c); string(key) {
 	case "size":
 		f.member()
 		f.amountOf("size", c)
@@ -210,7 +210,7 @@ func (f *Fingerprinter) aggOrder(c int32) {
 	t := &f.tree
 	word := "order"
 	if first := t.at(c).first; t.is(c, ObjectStart) && first != none {
-		switch string(t.at(first).key) {
+		switch string(t.key(first)) {
 		case "_count":
 			return
 		case "_key", "_term":

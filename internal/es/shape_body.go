@@ -96,7 +96,7 @@ func (f *Fingerprinter) retriever(n int32, depth int) {
 
 func (f *Fingerprinter) oneRetriever(c int32, depth int) {
 	t := &f.tree
-	switch key := t.at(c).key; string(key) {
+	switch key := t.key(c); string(key) {
 	case "knn":
 		f.write("knn")
 		f.vector(c, depth)

@@ -16,12 +16,14 @@ const (
 
 // index writes the class of an index expression, percent-encoded or not: its
 // names in order, without repetition.
-func (f *Fingerprinter) index(expr string) {
-	if expr == "" {
+func (f *Fingerprinter) index(expr string) { f.indexNames([]byte(expr)) }
+
+func (f *Fingerprinter) indexNames(expr []byte) {
+	if len(expr) == 0 {
 		return
 	}
 	f.write(" ")
-	f.text = append(f.text[:0], unescapePath(expr)...)
+	f.text = appendUnescapedPath(f.text[:0], expr)
 	mark, n := f.beginSet(), 0
 	start := len(f.out)
 	for rest := f.text; len(rest) > 0; {
@@ -57,6 +59,9 @@ func (f *Fingerprinter) shorten(start, names int) {
 // logs-2024.05.02 and .ds-logs-2024.05.01-000003 fall together. What no such
 // name has is replaced by "?".
 func appendClass(dst, name []byte) []byte {
+	if len(name) <= maxNameLen && isPlainName(name) {
+		return append(dst, name...)
+	}
 	start := len(dst)
 	for len(name) > 0 {
 		if isUUID(name) {
@@ -92,6 +97,26 @@ func appendClass(dst, name []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// isPlainName tells a name of ASCII letters and separators but the star, in which
+// there is nothing to replace.
+func isPlainName(name []byte) bool {
+	const (
+		letters = 0x07FFFFFE<<32 | 0x07FFFFFE // a to z and A to Z, less 64
+		low     = 1<<'-' | 1<<'.' | 1<<':' | 1<<'/' | 1<<'<' | 1<<'>' | 1<<'+' | 1<<'#' | 1<<'$'
+		high    = letters | 1<<('_'-64) | 1<<('{'-64) | 1<<('}'-64) | 1<<('@'-64) | 1<<('~'-64)
+	)
+	for _, c := range name {
+		set := uint64(low)
+		if c >= 64 {
+			set = high
+		}
+		if c >= 128 || set>>(c&63)&1 == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // appendStar appends "*" unless one stands before, separators between them
@@ -179,8 +204,10 @@ func allDigits(word []byte) bool {
 
 // field writes the class of a field's name; a boost ("^3") is cut off.
 func (f *Fingerprinter) field(name []byte) {
-	if i := bytes.IndexByte(name, '^'); i > 0 {
-		name = name[:i]
+	if !isPlainName(name) {
+		if i := bytes.IndexByte(name, '^'); i > 0 {
+			name = name[:i]
+		}
 	}
 	f.out = appendClass(f.out, name)
 }
@@ -243,14 +270,17 @@ func (f *Fingerprinter) amount(name string, n int64) {
 
 // unescapePath decodes percent escapes; "+" stays.
 func unescapePath(s string) []byte {
-	b := make([]byte, 0, len(s))
+	return appendUnescapedPath(make([]byte, 0, len(s)), []byte(s))
+}
+
+func appendUnescapedPath(dst, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) && hexValue(s[i+1]) >= 0 && hexValue(s[i+2]) >= 0 {
-			b = append(b, byte(hexValue(s[i+1])<<4|hexValue(s[i+2])))
+			dst = append(dst, byte(hexValue(s[i+1])<<4|hexValue(s[i+2])))
 			i += 2
 			continue
 		}
-		b = append(b, s[i])
+		dst = append(dst, s[i])
 	}
-	return b
+	return dst
 }

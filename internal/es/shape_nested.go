@@ -20,7 +20,7 @@ func (f *Fingerprinter) nested(n int32, depth int) {
 // part writes one member of such a clause, if it has a bearing on the shape.
 func (f *Fingerprinter) part(c int32, depth int) {
 	t := &f.tree
-	switch key := t.at(c).key; string(key) {
+	switch key := t.key(c); string(key) {
 	case "must", "filter", "should", "must_not", "positive", "negative", "query", "queries", "organic", "clauses", "little", "big",
 		"include", "exclude", "match", "no_match_query", "filters":
 		start := len(f.out)
@@ -78,7 +78,7 @@ func (f *Fingerprinter) functions(n int32, depth int) {
 // function writes one scoring function.
 func (f *Fingerprinter) function(c int32) {
 	t := &f.tree
-	switch key := t.at(c).key; string(key) {
+	switch key := t.key(c); string(key) {
 	case "random_score", "weight":
 		f.out = append(f.out, key...)
 	case "gauss", "linear", "exp":

@@ -31,7 +31,7 @@ func (f *Fingerprinter) bulkBody(body []byte) {
 			if name := f.metaIndex(it.Meta); len(name) > 0 && !bytes.Equal(name, last) {
 				last = name
 				f.member()
-				f.index(string(name))
+				f.indexNames(name)
 			}
 		}
 	}
@@ -80,7 +80,12 @@ func (f *Fingerprinter) metaIndex(meta []byte) []byte {
 		case k.Kind == ObjectEnd || k.Kind == ArrayEnd:
 			depth--
 		case found && k.Kind == String:
-			return f.tree.text(k)
+			raw := t.Raw(k)
+			if !k.Escaped {
+				return raw[1 : len(raw)-1]
+			}
+			name, _ := Unquote(nil, raw)
+			return name
 		}
 		found = depth == 1 && k.Kind == Key && string(t.Raw(k)) == `"_index"`
 	}
@@ -144,7 +149,7 @@ func (f *Fingerprinter) msearchItem(op Op, it MsearchItem) {
 func (f *Fingerprinter) indexList(n int32) {
 	t := &f.tree
 	if s := t.str(n); s != nil {
-		f.index(string(s))
+		f.indexNames(s)
 		return
 	}
 	if !t.is(n, ArrayStart) {
@@ -156,7 +161,7 @@ func (f *Fingerprinter) indexList(n int32) {
 			all = append(append(all, s...), ',')
 		}
 	}
-	f.index(string(bytes.TrimSuffix(all, []byte(","))))
+	f.indexNames(bytes.TrimSuffix(all, []byte(",")))
 }
 
 func (f *Fingerprinter) mget(root int32) {
@@ -167,7 +172,7 @@ func (f *Fingerprinter) mget(root int32) {
 		for c := t.at(docs).first; c != none; c = t.at(c).next {
 			if name := t.str(t.get(c, "_index")); name != nil {
 				f.member()
-				f.index(string(name))
+				f.indexNames(name)
 			}
 		}
 	}
@@ -229,7 +234,7 @@ func (f *Fingerprinter) reindex(root int32) {
 		f.script(n)
 	}
 	if n := t.get(root, "max_docs"); t.is(n, Number) {
-		if v, err := strconv.ParseInt(string(t.at(n).text), 10, 64); err == nil {
+		if v, err := strconv.ParseInt(string(t.value(n)), 10, 64); err == nil {
 			f.amount(" max_docs", v)
 		}
 	}

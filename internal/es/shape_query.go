@@ -81,7 +81,7 @@ func (f *Fingerprinter) clauses(obj int32, depth int) {
 // clause writes the clause whose name is the key of n.
 func (f *Fingerprinter) clause(n int32, depth int) {
 	t := &f.tree
-	name := t.at(n).key
+	name := t.key(n)
 	form := clauseOf(name)
 	if form == clauseUnknown {
 		f.kind("other")
@@ -132,10 +132,10 @@ func (f *Fingerprinter) fieldOf(n int32) int32 {
 	if !t.is(n, ObjectStart) {
 		return none
 	}
-	name := t.at(n).key
+	name := t.key(n)
 	place := bytes.Contains(name, []byte("geo_")) || bytes.HasSuffix(name, []byte("shape"))
 	for c := t.at(n).first; c != none; c = t.at(c).next {
-		if !isOption(t.at(c).key, place) {
+		if !isOption(t.key(c), place) {
 			return c
 		}
 	}
@@ -145,7 +145,7 @@ func (f *Fingerprinter) fieldOf(n int32) int32 {
 func (f *Fingerprinter) byField(n int32) {
 	f.write("(")
 	if c := f.fieldOf(n); c != none {
-		f.field(f.tree.at(c).key)
+		f.field(f.tree.key(c))
 		f.options(c)
 	}
 	f.write(")")
@@ -160,7 +160,7 @@ func (f *Fingerprinter) options(n int32) {
 	mark := f.beginSet()
 	for c := t.at(n).first; c != none; c = t.at(c).next {
 		word := ""
-		switch string(t.at(c).key) {
+		switch string(t.key(c)) {
 		case "operator", "default_operator":
 			if bytes.EqualFold(t.str(c), []byte("and")) {
 				word = " and"
@@ -206,14 +206,14 @@ func matchType(b []byte) string {
 func (f *Fingerprinter) terms(n int32) {
 	t := &f.tree
 	c, list := f.fieldOf(n), none
-	if values := t.get(n, "values"); string(t.at(n).key) == "ids" {
+	if values := t.get(n, "values"); string(t.key(n)) == "ids" {
 		c, list = none, values
 	} else {
 		list = c
 	}
 	f.write("(")
 	if c != none {
-		f.field(t.at(c).key)
+		f.field(t.key(c))
 	}
 	switch {
 	case t.is(list, ObjectStart):
@@ -248,7 +248,7 @@ func (f *Fingerprinter) hasFields(n int32) {
 		f.fields(one)
 	}
 	f.options(n)
-	switch string(t.at(n).key) {
+	switch string(t.key(n)) {
 	case "query_string", "simple_query_string":
 		f.operators(t.str(t.get(n, "query")))
 	}
@@ -267,7 +267,7 @@ func (f *Fingerprinter) vector(n int32, depth int) {
 	if name := t.str(t.get(n, "field")); name != nil {
 		f.field(name)
 	} else if c := f.fieldOf(n); c != none && t.is(c, ObjectStart) {
-		f.field(t.at(c).key)
+		f.field(t.key(c))
 		body = c
 	}
 	for _, key := range [...]string{"query_vector", "vector"} {
@@ -293,7 +293,7 @@ func (f *Fingerprinter) vector(n int32, depth int) {
 // amountOf writes about how many the number at n says, if it is one.
 func (f *Fingerprinter) amountOf(name string, n int32) {
 	if f.tree.is(n, Number) {
-		if v, ok := wholeNumber(f.tree.at(n).text); ok {
+		if v, ok := wholeNumber(f.tree.value(n)); ok {
 			f.amount(name, v)
 		}
 	}
@@ -303,7 +303,7 @@ func (f *Fingerprinter) amountOf(name string, n int32) {
 func (f *Fingerprinter) intervals(n int32) {
 	f.write("(")
 	if c := f.fieldOf(n); c != none {
-		f.field(f.tree.at(c).key)
+		f.field(f.tree.key(c))
 		mark := f.beginSet()
 		f.intervalRules(c, 0)
 		f.endSet(mark, "")
@@ -317,11 +317,11 @@ func (f *Fingerprinter) intervalRules(n int32, depth int) {
 		return
 	}
 	for c := t.at(n).first; c != none; c = t.at(c).next {
-		switch string(t.at(c).key) {
+		switch string(t.key(c)) {
 		case "match", "prefix", "wildcard", "fuzzy", "regexp", "range", "all_of", "any_of", "filter":
 			f.member()
 			f.write(" ")
-			f.out = append(f.out, t.at(c).key...) // one of the words above
+			f.out = append(f.out, t.key(c)...) // one of the words above
 		}
 		f.intervalRules(c, depth+1)
 	}

@@ -17,11 +17,11 @@ func (f *Fingerprinter) ranges(n int32) {
 	if c == none {
 		return
 	}
-	f.field(t.at(c).key)
+	f.field(t.key(c))
 	low, high := none, none
 	if t.is(c, ObjectStart) {
 		for b := t.at(c).first; b != none; b = t.at(b).next {
-			switch string(t.at(b).key) {
+			switch string(t.key(b)) {
 			case "gte", "gt", "from", "ge":
 				low = f.bound(b)
 			case "lte", "lt", "to", "le":
@@ -31,7 +31,7 @@ func (f *Fingerprinter) ranges(n int32) {
 	}
 	switch {
 	case low != none && high != none:
-		f.width(t.at(low), t.at(high))
+		f.width(low, high)
 	case low != none:
 		f.write(" >")
 	case high != none:
@@ -47,20 +47,21 @@ func (f *Fingerprinter) bound(b int32) int32 {
 	return b
 }
 
-func (f *Fingerprinter) width(low, high *node) {
-	if low.kind == Number && high.kind == Number {
-		a, err1 := strconv.ParseFloat(string(low.text), 64)
-		b, err2 := strconv.ParseFloat(string(high.text), 64)
+func (f *Fingerprinter) width(low, high int32) {
+	t := &f.tree
+	if t.is(low, Number) && t.is(high, Number) {
+		a, err1 := strconv.ParseFloat(string(t.value(low)), 64)
+		b, err2 := strconv.ParseFloat(string(t.value(high)), 64)
 		if w := b - a; err1 == nil && err2 == nil && w >= 0 && w < math.MaxInt64/2 {
 			f.amount("", int64(w))
 		}
 		return
 	}
-	if low.kind != String || high.kind != String {
+	if !t.is(low, String) || !t.is(high, String) {
 		return
 	}
-	a, ok1 := instant(low.text)
-	b, ok2 := instant(high.text)
+	a, ok1 := instant(t.value(low))
+	b, ok2 := instant(t.value(high))
 	if ok1 && ok2 && a.now == b.now && b.at >= a.at {
 		f.duration(b.at - a.at)
 	}

@@ -75,7 +75,7 @@ func (f *Fingerprinter) direction(name, order []byte) {
 
 func (f *Fingerprinter) sortBy(c int32) {
 	t := &f.tree
-	name, order := t.at(c).key, t.str(c)
+	name, order := t.key(c), t.str(c)
 	if order == nil {
 		order = t.str(t.get(c, "order"))
 	}
@@ -86,7 +86,7 @@ func (f *Fingerprinter) sortBy(c int32) {
 	case "_geo_distance":
 		f.write("_geo_distance(")
 		if g := f.fieldOf(c); g != none {
-			f.field(t.at(g).key)
+			f.field(t.key(g))
 		}
 		f.write(")")
 	default:

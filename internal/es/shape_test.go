@@ -246,3 +246,23 @@ func BenchmarkFingerprint(b *testing.B) {
 		})
 	}
 }
+
+// What a Fingerprinter remembers is bounded, and what it forgot comes out the same.
+func TestFingerprinterForgets(t *testing.T) {
+	var f Fingerprinter
+	body := func(i int) string { return fmt.Sprintf(`{"query":{"term":{"f%s":1}}}`, strings.Repeat("x", i)) }
+	names := func(i int) string { return strings.Repeat("a", i%70) + "-" + strings.Repeat("b", i/70) }
+	first := f.Fingerprint(OpSearch, names(0), "", []byte(body(0)))
+	for i := range 2 * maxKnownShapes {
+		s := f.Fingerprint(OpSearch, names(i), "", []byte(body(i%30)))
+		if want := Fingerprint(OpSearch, names(i), "", []byte(body(i%30))); s != want {
+			t.Fatalf("%+v, want %+v", s, want)
+		}
+		if len(f.known) > maxKnownShapes || len(f.coarses) > maxKnownShapes {
+			t.Fatalf("%d and %d shapes remembered", len(f.known), len(f.coarses))
+		}
+	}
+	if s := f.Fingerprint(OpSearch, names(0), "", []byte(body(0))); s != first {
+		t.Errorf("%+v, first %+v", s, first)
+	}
+}
