@@ -53,7 +53,11 @@ func (l *langWalk) wordAt(i int) (next int, why reason) {
 // listed tells that the word at i has a list of literals behind it: it is no
 // function.
 func (l *langWalk) listed(i int) bool {
-	return isListWord(l.word(i)) && (l.kind(i+2) == langString || l.word(i) == "IN")
+	first := i + 2
+	if l.sign(i+1) == "~" { // of EQL
+		first++
+	}
+	return isListWord(l.word(i)) && (l.kind(first) == langString || l.word(i) == "IN")
 }
 
 func (l *langWalk) glued(i int) bool { return i < len(l.toks) && l.toks[i].glued }

@@ -28,15 +28,13 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 	w.path2, w.group = w.path2[:0], 0
 	depth, compared := 0, false // compared: < or > stands before
 	for i := 0; i < len(s); {
-		n := 1
+		n, why := 1, kept
 		switch c := s[i]; {
 		case compared && !isLuceneOperator(c):
 			compared = false
-			if n = boundLen(s[i:]); n == 0 {
-				return dst, dropUnparsableQuery
-			}
+			n = boundLen(s[i:])
 			field, tokens := w.lucenePlan()
-			dst = w.luceneBound(dst, s[i:i+n], field, tokens)
+			dst, why = w.luceneBound(dst, s[i:i+n], field, tokens)
 		case c == '(':
 			if depth++; w.group == 0 && len(w.path2) > 0 {
 				w.group = depth // field:( … )
@@ -49,15 +47,13 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 			depth--
 			dst = append(dst, c)
 		case c == '"' || c == '/' || c == '[' || c == '{':
-			if dst, n = w.luceneGroup(dst, s[i:]); n == 0 {
-				return dst, dropUnparsableQuery
-			}
+			dst, n, why = w.luceneGroup(dst, s[i:])
 		case c == '^' || c == '~':
 			for i+n < len(s) && (digitsAt(s, i+n, 1) || s[i+n] == '.') {
 				n++
 			}
 			if n > 8 {
-				return dst, dropUnparsableQuery
+				why = dropUnparsableQuery
 			}
 			if c == '~' && i > 0 && s[i-1] != '"' {
 				w.note(broken, "fuzzy")
@@ -77,8 +73,14 @@ func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
 			case isLuceneKeyword(word):
 				dst = append(dst, word...)
 			default:
-				dst = w.luceneTerm(dst, word)
+				dst, why = w.luceneTerm(dst, word)
 			}
+		}
+		switch {
+		case why != kept:
+			return dst, why
+		case n == 0:
+			return dst, dropUnparsableQuery
 		}
 		i += n
 	}
@@ -104,25 +106,22 @@ func isLuceneKeyword(word []byte) bool {
 
 // luceneGroup appends the phrase, regular expression or range that s begins
 // with; n is its length, 0 where it does not end or cannot be read.
-func (w *Worker) luceneGroup(dst, s []byte) (out []byte, n int) {
-	ok := true
+func (w *Worker) luceneGroup(dst, s []byte) (out []byte, n int, why reason) {
 	switch s[0] {
 	case '"':
 		if n = quotedLen(s, '"'); n > 0 {
-			dst = w.luceneWord(dst, s[:n])
+			dst, why = w.luceneWord(dst, s[:n])
 		}
 	case '/':
 		if n = quotedLen(s, '/'); n > 0 {
-			if dst, ok = w.luceneRegexp(dst, s[:n]); !ok {
-				return dst, 0
-			}
+			dst, why = w.luceneRegexp(dst, s[:n])
 		}
 	default:
 		if n = rangeLen(s); n > 0 {
-			dst = w.luceneRange(dst, s[:n])
+			dst, why = w.luceneRange(dst, s[:n])
 		}
 	}
-	return dst, n
+	return dst, n, why
 }
 
 // quotedLen is the length of what begins and ends with q, 0 if it does not end.

@@ -211,6 +211,9 @@ func boundLen(s []byte) int {
 
 // luceneBound appends a bound of a range.
 func (w *Worker) luceneBound(dst, word []byte, field string, tokens bool) ([]byte, reason) {
+	if len(word) == 0 {
+		return dst, dropUnparsableQuery // a quote that does not end
+	}
 	plain := luceneUnescape(nil, bytes.Trim(word, `"`))
 	switch {
 	case string(word) == "TO", string(word) == "*":
