@@ -78,3 +78,34 @@ func FuzzLucene(f *testing.F) {
 		}
 	})
 }
+
+// FuzzForms: whatever the text, every action makes UTF-8 of it, the same each
+// time, without a panic.
+func FuzzForms(f *testing.F) {
+	cfg := preset(PresetFidelity)
+	for _, rule := range textRules() {
+		rule.Match = Globs{"f"}
+		cfg.Fields = append(cfg.Fields, rule)
+	}
+	cfg.Fields = append(cfg.Fields, FieldRule{Match: Globs{"f"}, Action: "tokens", Normalize: Globs{"fold", "stem:english"}, Split: Globs{"case"}},
+		FieldRule{Match: Globs{"f"}, Action: "bucket", Step: "0.3"})
+	w := newWorker(f, cfg)
+	w.reset()
+	for _, s := range []string{
+		"", "running", "yyyyyyying", "Anna's XMLHttp", "a\u0301b", "http://u:p@h/x?token=a&b=c#d", "://", "1e9", "-0", "2024-02-30", "20241301",
+		"10.1.", "::ffff:10.1.2.3", "ﬁ", "ㄅ", "\u200d", "iiii", "sses", "1714521600",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			return
+		}
+		for i := range w.plans {
+			a := string(w.plans[i].d.text(nil, []byte(s)))
+			if b := string(w.plans[i].d.text(nil, []byte(s))); a != b || !utf8.ValidString(a) {
+				t.Errorf("%q became %q and %q", s, a, b)
+			}
+		}
+	})
+}
