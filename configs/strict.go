@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -181,15 +182,22 @@ func locate(name string, text []byte, err error) error {
 	return errors.Join(out...)
 }
 
-// keyOf is the dotted path that a mistake's text begins with.
+// keyOf is the path that a mistake's text begins with: "fields[2]: match: …" is
+// about fields[2].match if there is such a key.
 func keyOf(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.')
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '[' || r == ']')
 	})
 	if end < 0 {
 		return text
 	}
-	return text[:end]
+	key := text[:end]
+	if rest, ok := strings.CutPrefix(text[end:], ": "); ok && strings.HasSuffix(key, "]") {
+		if inner, _, ok := strings.Cut(rest, ":"); ok && inner != "" && !strings.Contains(inner, " ") {
+			return key + "." + inner
+		}
+	}
+	return key
 }
 
 func split(err error) []error {
@@ -206,18 +214,48 @@ func split(err error) []error {
 	return []error{err}
 }
 
+// lineOf is the line of a key, such as proxy.listen or fields[2].match; where
+// the rest of a path is not there, that of what holds it.
 func lineOf(n ast.Node, path string) int {
 	key, rest, more := strings.Cut(path, ".")
+	key, index, _ := strings.Cut(key, "[")
 	for _, kv := range pairs(n) {
 		if kv.Key.GetToken().Value != key {
 			continue
 		}
-		if more {
-			if line := lineOf(kv.Value, rest); line > 0 {
-				return line
+		line, value := kv.Key.GetToken().Position.Line, kv.Value
+		if seq, ok := value.(*ast.SequenceNode); ok && index != "" {
+			if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i >= 0 && i < len(seq.Values) {
+				value = seq.Values[i]
+				line = firstLine(value, line)
 			}
 		}
-		return kv.Key.GetToken().Position.Line
+		if more {
+			if at := lineOf(value, rest); at > 0 {
+				return at
+			}
+		}
+		return line
 	}
 	return 0
+}
+
+// firstLine is the line of a node's first key, or of the node itself.
+func firstLine(n ast.Node, otherwise int) int {
+	if kv := pairs(n); len(kv) > 0 {
+		return kv[0].Key.GetToken().Position.Line
+	}
+	if t := n.GetToken(); t != nil {
+		return t.Position.Line
+	}
+	return otherwise
+}
+
+// Line is the line of a file of rules that a key stands in, 0 where it does not.
+func Line(text []byte, path string) int {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil || len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return 0
+	}
+	return lineOf(file.Docs[0].Body, path)
 }

@@ -31,7 +31,7 @@ or rules.`,
 	}
 	c.AddCommand(
 		newSanitizeTest(s), newSanitizeAudit(s), newSanitizeCanary(s), newSanitizeReport(s),
-		newSanitizePreview(s), newSanitizeFilter(s), newSanitizeInit(s),
+		newSanitizeCheck(s), newSanitizeExplain(s), newSanitizePreview(s), newSanitizeFilter(s), newSanitizeInit(s),
 	)
 	return c
 }
