@@ -93,7 +93,8 @@ func swapped(text []byte, from, to string) []byte {
 func (l *langWalk) formOther(dst, text []byte, kind litKind) ([]byte, reason) {
 	switch kind {
 	case litDate:
-		if isUnit(string(upperASCII(text))) || isDateFormat(text) {
+		if up := string(upperASCII(text)); isUnit(up) || isDateFormat(text) {
+			l.interval(up)
 			l.post.keep(text)
 			return append(dst, text...), kept
 		}

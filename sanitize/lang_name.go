@@ -23,6 +23,7 @@ func (l *langWalk) wordAt(i int) (next int, why reason) {
 		if !looksLikeSchema(l.raw(i), "") {
 			return i, dropQueryLanguage
 		}
+		l.interval(up)
 		l.keep(i)
 		return i + 1, kept
 	case f.open == '{' && (l.lang == langSQL || l.lang == langOpenSQL) && l.sign(i-1) == "{": // {d '…'}, {fn …}
@@ -128,6 +129,16 @@ func (l *langWalk) called(fn string) {
 		l.note(broken, "now")
 	case l.p.style.shiftDates && takesDatePart(fn):
 		l.note(broken, "date_part")
+	}
+}
+
+// interval notes that dates that were moved by weeks lie in other months.
+func (l *langWalk) interval(unit string) {
+	switch unit {
+	case "MONTH", "MONTHS", "MON", "QUARTER", "QUARTERS", "YEAR", "YEARS", "YY", "YYYY", "QQ", "MM":
+		if l.p.style.shiftDates {
+			l.note(approx, "interval")
+		}
 	}
 }
 

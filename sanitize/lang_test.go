@@ -366,3 +366,59 @@ func TestLanguageBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestLanguagesObeyActions: whatever a rule makes of a field's values, a literal
+// becomes what the clause that says the same makes of it, and tells as much.
+func TestLanguagesObeyActions(t *testing.T) {
+	cfg := preset(PresetFidelity)
+	cfg.Fields = []FieldRule{
+		{Match: Globs{"own"}, Action: "tokens", Domain: "ids"},
+		{Match: Globs{"whole"}, Action: "pseudonym"},
+		{Match: Globs{"start"}, Action: "prefix"},
+		{Match: Globs{"mail"}, Action: "email"},
+		{Match: Globs{"moved"}, Action: "date-shift"},
+		{Match: Globs{"some"}, Action: "keep", Values: Globs{"open"}},
+		{Match: Globs{"n"}, Action: "fpe"},
+		{Match: Globs{"gone"}, Action: "drop-record"},
+	}
+	w := newWorker(t, cfg)
+	texts := map[string][2]string{ // of equality, of a pattern
+		"/_query":        {"FROM i | WHERE F == V", "FROM i | WHERE F LIKE V"},
+		"/_sql":          {"SELECT a FROM i WHERE F = V", "SELECT a FROM i WHERE F LIKE V"},
+		"/x/_eql/search": {"any where F == V", "any where F like V"},
+		"/_plugins/_ppl": {"source=i | where F = V", "source=i | where F like V"},
+	}
+	for _, c := range []struct{ field, value string }{
+		{"own", "anna"}, {"whole", "Anna Berg"}, {"start", "ann*"}, {"start", "Anna Berg"}, {"mail", "anna@example.test"},
+		{"moved", "2024-05-01"}, {"some", "open"}, {"some", "anna"}, {"n", "123456"}, {"gone", "anna"}, {"other", "anna *"},
+	} {
+		clause, pattern := "term", 0
+		if strings.HasSuffix(c.value, "*") {
+			clause, pattern = "wildcard", 1
+		}
+		body, _ := json.Marshal(map[string]any{"query": map[string]any{clause: map[string]any{c.field: c.value}}})
+		var want capture.Record
+		wantDrop := w.Sanitize(&want, exchange("POST", "/i/_search", string(body)))
+		_, form, _ := strings.Cut(string(want.Body), `"`+c.field+`":"`)
+		form, _, _ = strings.Cut(form, `"`)
+		for target, text := range texts {
+			q, in, out := `"`, c.value, form
+			if strings.Contains(target, "_sql") || strings.Contains(target, "_ppl") {
+				q = "'"
+				in, out = strings.ReplaceAll(in, "*", "%"), strings.ReplaceAll(out, "*", "%")
+			}
+			query := strings.NewReplacer("F", c.field, "V", q+in+q).Replace(strings.Replace(text[pattern], "FROM", "from", 1))
+			asked, _ := json.Marshal(map[string]string{"query": query})
+			var rec capture.Record
+			drop := w.Sanitize(&rec, exchange("POST", target, string(asked)))
+			if drop != wantDrop {
+				t.Errorf("%s: %q, the clause %q", query, drop, wantDrop)
+				continue
+			}
+			var got struct{ Query string }
+			if drop == "" && (json.Unmarshal(rec.Body, &got) != nil || !strings.Contains(got.Query, q+out+q) || rec.Fidelity != want.Fidelity || rec.FidWhy != want.FidWhy) {
+				t.Errorf("%s became %s (%s %s), the clause has %s (%s %s)", query, got.Query, rec.Fidelity, rec.FidWhy, form, want.Fidelity, want.FidWhy)
+			}
+		}
+	}
+}
