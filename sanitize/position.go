@@ -71,20 +71,25 @@ func (r *rewriter) tokensAt(k es.Token, s []byte, p prim, a action) reason {
 		r.note(approx, "more_like_this")
 	case pCursor:
 		r.note(broken, "search_after")
-	case pBound:
+	case pBound, pOrigin:
+		if a != actTokens && isNumber(s) {
+			r.note(broken, "number_range")
+			break
+		}
+		if p == pOrigin {
+			return r.origin(k, s)
+		}
 		return r.bound(k, s)
-	case pOrigin:
-		return r.origin(k, s)
 	case pMissing:
 		if string(s) == "_first" || string(s) == "_last" {
 			return kept
 		}
 	case pTerm:
-		if a != actFPE && r.numericText(s) {
+		if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
 			r.note(broken, "number_as_string")
 		}
 	case pT:
-		if a != actFPE && r.numericText(s) {
+		if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
 			r.note(approx, "number_as_string")
 		}
 		r.partOfShape(s)
@@ -125,6 +130,9 @@ func (r *rewriter) formAt(k es.Token, s []byte, p prim, a action) reason {
 			r.note(broken, "wildcard")
 		}
 	case pRegexp, pInclude:
+		if a != actCharsub && a != actPrefix {
+			r.note(broken, "regexp")
+		}
 		return r.charRegexp(k, s, charwise)
 	case pFuzzy:
 		if !charwise {
