@@ -3,6 +3,7 @@ package sanitize
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/esshadow/esshadow/internal/es"
 )
@@ -22,6 +23,7 @@ type langWalk struct {
 	command string   // ES|QL, PPL: of the step of the pipe; SQL: the statement
 	opens   bool     // a command, or EQL's event category, comes next
 	sources []string // index names of the text, by which names may be qualified
+	index   [2]int   // the tokens of the index that a join of PPL names last
 
 	text, form []byte // scratch: a literal decoded, its pseudonym
 }
@@ -81,7 +83,9 @@ func (w *Worker) langText(dst, s []byte, lang language) ([]byte, reason) {
 		return dst, dropQueryLanguage
 	}
 	l := langWalk{Worker: w, lang: lang, d: &dialects[lang], s: s, toks: x.toks, out: dst, frames: make([]langFrame, 1, 8), opens: true}
-	l.findSources()
+	if l.findSources(); len(l.sources) > maxSources {
+		return dst, dropQueryLanguage
+	}
 	for i := 0; i < len(l.toks); {
 		l.gap(i)
 		next, why := l.step(i)
@@ -154,6 +158,20 @@ func (l *langWalk) kind(i int) langKind {
 	return l.toks[i].kind
 }
 
+// spans tells that more is written behind the number at i than a unit.
+func (l *langWalk) spans(i int) bool {
+	if !l.glued(i + 1) {
+		return false
+	}
+	switch l.kind(i + 1) {
+	case langNumber:
+		return true
+	case langSign:
+		return strings.Contains("-./:*", l.sign(i+1)) && l.glued(i+2)
+	}
+	return false
+}
+
 func (l *langWalk) frame() *langFrame { return &l.frames[len(l.frames)-1] }
 
 func (l *langWalk) keep(i int) {
@@ -176,6 +194,13 @@ func (l *langWalk) step(i int) (next int, why reason) {
 	case langString:
 		return i + 1, l.literal(i)
 	case langNumber:
+		switch {
+		case !l.spans(i):
+		case l.lang == langPPL && l.command == "SEARCH" && len(l.frames) == 1:
+			return l.bare(i, i+1)
+		case l.kind(i+1) == langNumber:
+			return i, dropQueryLanguage // an address, a version: no number
+		}
 		return i + 1, l.number(i)
 	case langParam:
 		n := bytes.LastIndexByte(l.raw(i), '?') + 1
@@ -203,8 +228,12 @@ func (l *langWalk) opening(i int) (next int, why reason) {
 		}
 		l.command = up
 		l.steps(up)
-		if l.lang == langPPL && (up == "SOURCE" || up == "INDEX") {
+		switch {
+		case l.lang != langPPL:
+		case up == "SOURCE", up == "INDEX":
 			l.command = "SEARCH"
+		case up == "JOIN":
+			l.index = l.joined(i)
 		}
 		if up == "LIMIT" || up == "HEAD" || up == "SAMPLE" || up == "TOP" || up == "RARE" {
 			l.frame().op = opAmount

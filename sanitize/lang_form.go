@@ -186,10 +186,8 @@ func (l *langWalk) kql(dst, text []byte) ([]byte, reason) {
 // between them becomes its pseudonym.
 func (l *langWalk) dissect(dst, text []byte) ([]byte, reason) {
 	return l.keyed(dst, text, "%{", "}", func(dst, key []byte) ([]byte, reason) {
-		name := bytes.Trim(key, "+?&*->")
-		name, _, _ = bytes.Cut(name, []byte{'/'})
-		name = bytes.TrimRight(name, "->")
-		if !l.fieldStays(name) {
+		name, order, _ := bytes.Cut(bytes.TrimRight(bytes.TrimLeft(key, "+?&*"), "->"), []byte{'/'})
+		if name = bytes.TrimRight(name, "->"); !l.fieldStays(name) || !digitsAt(order, 0, len(order)) {
 			return dst, dropQueryLanguage
 		}
 		l.post.keep(name)

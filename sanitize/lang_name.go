@@ -14,7 +14,8 @@ func (l *langWalk) wordAt(i int) (next int, why reason) {
 	}
 	switch {
 	case l.kind(i-1) == langNumber && l.glued(i):
-		if !isSuffix(up) {
+		unit, snap, _ := strings.Cut(up, "@") // -7d@d
+		if !isSuffix(unit) || snap != "" && !isSuffix(snap) {
 			return i, dropQueryLanguage
 		}
 		l.keep(i)
@@ -146,6 +147,11 @@ func (l *langWalk) interval(unit string) {
 // operator, and words alone, are values. next is i where it is a field's name.
 func (l *langWalk) searched(i int) (next int, why reason) {
 	end := l.nameEnd(i)
+	if field := l.frame().field; l.word(i) == "NOW" && (strings.EqualFold(field, "earliest") || strings.EqualFold(field, "latest")) {
+		l.called("NOW")
+		l.keep(i)
+		return i + 1, kept
+	}
 	switch l.sign(end) {
 	case "=", "==", "!=", "<", ">", "<=", ">=":
 		if l.frame().op == opNone {
@@ -155,6 +161,12 @@ func (l *langWalk) searched(i int) (next int, why reason) {
 	if l.word(end) == "IN" || l.sign(i+1) == "(" {
 		return i, kept
 	}
+	return l.bare(i, end)
+}
+
+// bare handles a value of PPL's search command that begins at i and goes on at
+// least to end, not in quotes.
+func (l *langWalk) bare(i, end int) (next int, why reason) {
 	for end < len(l.toks) && l.glued(end) && (l.kind(end) == langSign && strings.Contains("*-./:", l.sign(end)) ||
 		l.kind(end) == langWord || l.kind(end) == langNumber) {
 		end++
@@ -202,11 +214,9 @@ func (l *langWalk) name(i int) (next int, why reason) {
 	if l.lang == langSQL && l.kind(i) == langName && f.op != opNone && f.op != opAmount && l.raw(i)[0] == '"' {
 		return i, dropQueryLanguage // a value in the quotes of a name
 	}
-	if l.command == "JOIN" && l.lang == langPPL {
-		if from, to := l.joined(i); to > from {
-			l.out = l.indexExpr(l.out, l.s[l.toks[i].start:l.toks[to-1].end])
-			return to, kept
-		}
+	if from, to := l.index[0], l.index[1]; i == from && to > from {
+		l.out = l.indexExpr(l.out, l.s[l.toks[i].start:l.toks[to-1].end])
+		return to, kept
 	}
 	path := l.path(i, end)
 	if f.op == opNone || f.field == "" {
@@ -243,7 +253,7 @@ func (l *langWalk) fieldName(dst, raw []byte, path string) []byte {
 // as `COUNT(x)`: it holds no literal.
 func isComputed(path string) bool {
 	open := strings.IndexByte(path, '(')
-	if open <= 0 || path[len(path)-1] != ')' {
+	if open <= 0 || path[len(path)-1] != ')' || strings.Contains(strings.ReplaceAll(path, ", ", ","), " ") {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune("(), ", r) }) {
@@ -271,26 +281,29 @@ func (l *langWalk) qualifier(i, end int) (source, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// joined is the span of the index that a join of PPL names last, if token i lies
-// in a join that ends in one.
-func (l *langWalk) joined(i int) (from, to int) {
-	to = i
+// joined is the span of the index that the join of PPL at i names last, if it
+// ends in one.
+func (l *langWalk) joined(i int) (span [2]int) {
+	from, to := 0, i
 	for to < len(l.toks) && l.sign(to) != "|" && l.sign(to) != "]" && l.sign(to) != "[" {
 		to++
 	}
 	if l.sign(to) == "[" {
-		return 0, 0
+		return span
 	}
 	if l.word(to-2) == "AS" {
 		to -= 2
 	}
 	for from = to - 1; from > 0 && l.glued(from); from-- {
 	}
-	if from != i {
-		return 0, 0
+	if from <= i {
+		return span
 	}
-	return from, to
+	return [2]int{from, to}
 }
+
+// maxSources bounds how many index names a text may hold.
+const maxSources = 1000
 
 // findSources gathers the index names of the text.
 func (l *langWalk) findSources() {

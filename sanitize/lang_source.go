@@ -17,9 +17,12 @@ func (x *lexer) afterWord(word, rest []byte) {
 	case langSQL, langOpenSQL:
 		x.afterSQL(up)
 	case langPPL:
+		if x.opensStep() {
+			x.search = up == "SEARCH"
+		}
 		next := bytes.TrimLeft(rest, " \t\r\n")
 		switch {
-		case (up == "SOURCE" || up == "INDEX") && len(next) > 0 && next[0] == '=' && x.searches():
+		case (up == "SOURCE" || up == "INDEX") && len(next) > 0 && next[0] == '=' && (x.search || x.opensStep()):
 			x.assign = true
 		case (up == "LOOKUP" || up == "DESCRIBE" || up == "DESC") && x.opensStep():
 			x.src = sourceNext
@@ -60,18 +63,6 @@ func (x *lexer) opensStep() bool {
 	}
 	c := x.s[x.toks[n-1].start]
 	return x.toks[n-1].kind == langSign && (c == '|' || c == '[' || c == '(')
-}
-
-// searches tells that the tokens since the last pipe or bracket are those of a
-// search command.
-func (x *lexer) searches() bool {
-	for i := len(x.toks) - 1; i >= 0; i-- {
-		if t := x.toks[i]; t.kind == langSign && (x.s[t.start] == '|' || x.s[t.start] == '[') {
-			i++
-			return i >= len(x.toks) || x.wordAt(i) == "SEARCH"
-		}
-	}
-	return len(x.toks) == 0 || x.wordAt(0) == "SEARCH"
 }
 
 // wordBefore is the n-th token from the end, in upper case, if it is a word.
