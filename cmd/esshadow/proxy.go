@@ -45,6 +45,9 @@ documents can be sanitised to match them.`,
 		set.cfg.Sanitize.AcceptPlaintext = *off
 		set.presetSaid = said(c, s, "preset")
 		set.again = func() (configs.Config, error) { return proxyConfigAgain(c, s, set) }
+		if err := harden(); err != nil {
+			s.note("esshadow proxy: core dumps cannot be switched off: %v", err)
+		}
 		return runProxy(ctx, s, set)
 	})
 	return c
