@@ -34,6 +34,7 @@ type canaryRun struct {
 	rules, key  string
 	dir         string // for the capture
 	presetGiven bool
+	adjust      func(*settings) // for tests; nil
 
 	upstream playedUpstream
 	log      lockedBuffer
@@ -116,6 +117,9 @@ func (r *canaryRun) throughProxy(ctx context.Context, upstream string) error {
 	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = r.dir, 0
 	set.cfg.Sanitize.Preset, set.cfg.Sanitize.Rules, set.cfg.Sanitize.Key = r.preset, r.rules, r.key
 	set.cfg.Log.Level, set.cfg.Log.Format = "debug", "json"
+	if r.adjust != nil {
+		r.adjust(set)
+	}
 	ready := make(chan net.Addr, 1)
 	set.listening = func(a net.Addr) { ready <- a }
 	ctx, stop := context.WithCancel(ctx)
@@ -143,7 +147,9 @@ func (r *canaryRun) throughProxy(ctx context.Context, upstream string) error {
 	scraped, err := r.scrape(ctx)
 	r.metrics = scraped
 	stop()
-	return errors.Join(<-ended, err)
+	err = errors.Join(<-ended, err)
+	r.preset = set.cfg.Sanitize.Preset // the rules' own, if they have one
+	return err
 }
 
 // scrape reads the pages of the admin port.
