@@ -84,6 +84,9 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	workers := now.Capture.Workers
 	now.Proxy, now.Capture.Config, now.Log.Level = g.proxy.Config(), next.Capture.Config, next.Log.Level
 	now.Capture.Workers = workers
+	if g.bound != nil {
+		g.bound(&now)
+	}
 	g.mu.Lock()
 	g.cfg = now
 	g.mu.Unlock()

@@ -45,6 +45,9 @@ documents can be sanitised to match them.`,
 		set.cfg.Sanitize.AcceptPlaintext = *off
 		set.presetSaid = said(c, s, "preset")
 		set.again = func() (configs.Config, error) { return proxyConfigAgain(c, s, set) }
+		var restore func()
+		set.bound, restore = boundMemory(s.env, &set.cfg)
+		defer restore()
 		if err := harden(); err != nil {
 			s.note("esshadow proxy: core dumps cannot be switched off: %v", err)
 		}
@@ -128,7 +131,7 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	}
 	g := &gateway{registry: newRegistry(readBuild())}
 	g.log, g.level = newLeveled(cfg.Log, s.err)
-	g.started, g.file, g.again, g.cfg, g.notify = time.Now().UTC(), set.file, set.again, *cfg, notifier(s.env)
+	g.started, g.file, g.again, g.bound, g.cfg, g.notify = time.Now().UTC(), set.file, set.again, set.bound, *cfg, notifier(s.env)
 	if cfg.Capture.Files.Dir != "" {
 		if err := g.startCapture(ctx, s, set); err != nil {
 			return err
