@@ -11,14 +11,6 @@ import (
 	"testing"
 )
 
-func endProxy(t *testing.T, p *process) {
-	t.Helper()
-	p.signal(syscall.SIGTERM)
-	if code := p.code(patience); code != exitDone {
-		t.Fatalf("exit code %d:\n%s", code, p.err())
-	}
-}
-
 // A proxy leaves no core dump, and nobody but root reads its memory.
 func TestProxyIsHardened(t *testing.T) {
 	e := newEngine(t)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/esshadow/esshadow/capture"
@@ -392,6 +393,14 @@ func TestCanarySendAndVerify(t *testing.T) {
 	esshadow(t, nil, "sanitize", "canary", "send", "--via", "nowhere", "--marks", marks2+"x").want(t, exitUsage, "--via")
 	esshadow(t, nil, "sanitize", "canary", "send", "--via", "http://127.0.0.1:1", "--marks", marks2+"y").want(t, exitRefused, "no request was answered")
 	esshadow(t, nil, "sanitize", "canary", "verify", dir, "--marks", log).want(t, exitUsage, "not a file of marks")
+}
+
+func endProxy(t *testing.T, p *process) {
+	t.Helper()
+	p.signal(syscall.SIGTERM)
+	if code := p.code(patience); code != exitDone {
+		t.Fatalf("exit code %d:\n%s", code, p.err())
+	}
 }
 
 // Documents that go through filter are those of the capture.
