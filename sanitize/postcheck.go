@@ -163,17 +163,32 @@ func (p *postcheck) clean(s []byte) bool {
 		return true
 	}
 	for i := 0; i < len(s); {
-		if p.class[s[i]] == postEscape {
+		k := p.class[s[i]]
+		switch k {
+		case postSep:
+			i++
+			continue
+		case postEscape:
 			i += escapeSize(s, i)
 			continue
+		case postDigit: // seven and less say nothing
+			if n := shortRun(s, i, true); n > 0 && s[i+n] < utf8.RuneSelf {
+				i += n
+				continue
+			}
 		}
 		h, end, long := p.run(s, i)
 		i = end
-		if long && p.orig.has(h) && !p.kept.has(h) && !p.vocabulary.has(h) {
+		if long && p.leaked(h) {
 			return false
 		}
 	}
 	return true
+}
+
+// leaked tells a run that was replaced and not kept by a decision elsewhere.
+func (p *postcheck) leaked(h uint64) bool {
+	return p.orig.has(h) && !p.kept.has(h) && !p.vocabulary.has(h)
 }
 
 // run reads the run that begins at i, if one does: where it ends, and its hash if

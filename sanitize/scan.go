@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -31,7 +32,27 @@ func notDigits(w uint64) (stop uint64) {
 
 // loadAt is the eight bytes of s from i on, with zeros behind the end of s.
 func loadAt(s []byte, i int) uint64 {
-	return loadWord(s, i, min(8, len(s)-i))
+	if uint(i)+8 <= uint(len(s)) {
+		return binary.LittleEndian.Uint64(s[i : i+8])
+	}
+	return loadWord(s, i, len(s)-i)
+}
+
+// shortRun is the length of the run of ASCII letters, or of digits, at i where it
+// is at most seven and eight bytes can be read, -1 where it is not so.
+func shortRun(s []byte, i int, digits bool) int {
+	if uint(i)+8 > uint(len(s)) {
+		return -1
+	}
+	w := binary.LittleEndian.Uint64(s[i : i+8])
+	stop := notDigits(w)
+	if !digits {
+		stop, _ = notLetters(w)
+	}
+	if stop == 0 {
+		return -1
+	}
+	return bits.TrailingZeros64(stop) >> 3
 }
 
 // scanWord reads the run of ASCII letters at i: its length, its letters in lower
