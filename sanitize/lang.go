@@ -76,10 +76,13 @@ func addOnPath(path string) bool {
 	return bytes.HasPrefix([]byte(path), []byte("/_plugins/")) || bytes.HasPrefix([]byte(path), []byte("/_opendistro/"))
 }
 
+// maxLanguageText bounds a text; the engines take a million characters at most.
+const maxLanguageText = 1 << 20
+
 // langText appends the form of a text.
 func (w *Worker) langText(dst, s []byte, lang language) ([]byte, reason) {
 	var x lexer
-	if !x.cut(lang, s) {
+	if len(s) > maxLanguageText || !x.cut(lang, s) {
 		return dst, dropQueryLanguage
 	}
 	l := langWalk{Worker: w, lang: lang, d: &dialects[lang], s: s, toks: x.toks, out: dst, frames: make([]langFrame, 1, 8), opens: true}
@@ -311,6 +314,9 @@ func (l *langWalk) signAt(i int) reason {
 	f := l.frame()
 	switch sign {
 	case "(", "[", "{":
+		if len(l.frames) > l.p.cfg.MaxDepth {
+			return dropDepth
+		}
 		l.enter(i, sign[0])
 	case ")", "]", "}":
 		if len(l.frames) < 2 || closer(f.open) != sign[0] {

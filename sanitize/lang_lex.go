@@ -95,14 +95,8 @@ const (
 	sourceMore            // one was read: a comma announces another
 )
 
-// maxLanguageText bounds a text; the engines take a million characters at most.
-const maxLanguageText = 1 << 20
-
 // cut cuts s. ok is false where something cannot be read surely.
 func (x *lexer) cut(lang language, s []byte) (ok bool) {
-	if len(s) > maxLanguageText {
-		return false
-	}
 	*x = lexer{lang: lang, d: &dialects[lang], s: s, toks: x.toks[:0], inside: x.inside[:0]}
 	for i := 0; i < len(s); {
 		c := s[i]

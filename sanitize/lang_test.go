@@ -295,6 +295,8 @@ func TestLanguageDrops(t *testing.T) {
 		{"bare address", "/_query", `FROM i | WHERE ip == 10.0.0.7`, dropQueryLanguage},
 		{"order that is data", "/_query", `FROM i | DISSECT m "%{+a/anna}"`, dropQueryLanguage},
 		{"too long", "/_query", "FROM i | WHERE a == 1" + strings.Repeat(" ", 1<<20), dropQueryLanguage},
+		{"too deep", "/_query", "ROW a = " + strings.Repeat("(", 2000) + "1" + strings.Repeat(")", 2000), dropDepth},
+		{"grows", "/_query", `ROW a = "` + strings.Repeat("anna ", 200000) + `"`, kept},
 		{"too many sources", "/_query", "FROM i" + strings.Repeat(",j", 1001), dropQueryLanguage},
 		{"sed", "/_plugins/_ppl", `source=i | rex field=a mode=sed 's/anna/x@y/g'`, kept},
 		{"vector", "/_query", `FROM i | WHERE KNN(v, [0.5, 0.25])`, dropVector},
