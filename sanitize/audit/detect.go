@@ -35,7 +35,7 @@ func (s *Scanner) candidate(kind string, v []byte, way string, hit bool, odds fl
 		return
 	}
 	if c.Hits++; c.Hits == 1 {
-		c.First = s.at
+		c.First = s.here()
 		c.First.Kind, c.First.Way, c.First.Word, c.First.Digest = kind, way, -1, s.digest(v)
 	}
 }

@@ -60,6 +60,7 @@ type Scanner struct {
 	listed map[string]bool // findings of the line at hand
 
 	at     Finding        // position of the text at hand
+	walk   *walker        // knows the position in JSON; nil: it is in at
 	coarse bool           // the text at hand holds others that were looked at
 	seen   map[uint64]int // hash of a decoded text: its depth
 	budget int64
@@ -108,7 +109,7 @@ func (s *Scanner) Text(name string, text []byte) {
 
 // begin starts a new unit: a line of a capture, a text.
 func (s *Scanner) begin(segment string, seq int64) {
-	s.coarse = false
+	s.coarse, s.walk = false, nil
 	s.at = Finding{Segment: segment, Seq: seq}
 	s.budget = 16 * s.opt.Expand
 	clear(s.seen)
@@ -200,10 +201,19 @@ func (s *Scanner) runs(text []byte, way string) {
 	}
 }
 
+// here is the position of the text at hand.
+func (s *Scanner) here() Finding {
+	f := s.at
+	if s.walk != nil {
+		f.Field = s.walk.path()
+	}
+	return f
+}
+
 // found notes a finding; one value at one position counts once, however many
 // writings of it are there.
 func (s *Scanner) found(kind string, value []byte, way string, word int) {
-	f := s.at
+	f := s.here()
 	f.Kind, f.Way, f.Word, f.Digest = kind, way, word, s.digest(value)
 	sum := kind + "\x00" + f.Digest
 	id := f.Field + "\x00" + sum

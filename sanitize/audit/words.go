@@ -19,10 +19,11 @@ var ErrShortWord = errors.New("word is shorter than three bytes")
 
 // wordIndex finds any of many words in a text, by the hash of their first bytes.
 type wordIndex struct {
-	words  [][]byte // folded
-	digits [][]byte // the digits of words that are a number in some writing, else nil
-	size   int      // of the prefixes
-	filter [1 << 14]uint64
+	words  [][]byte        // folded
+	digits [][]byte        // the digits of words that are a number in some writing, else nil
+	size   int             // of the prefixes
+	first  [1 << 10]uint64 // bit for the first two bytes of each
+	filter [1 << 14]uint64 // bit for the hash of the prefix of each
 	byHash map[uint64][]int32
 }
 
@@ -68,6 +69,8 @@ func numberOf(w []byte) []byte {
 
 func (x *wordIndex) put(w []byte, i int32) {
 	h := hashPrefix(w[:x.size])
+	two := uint(w[0])<<8 | uint(w[1])
+	x.first[two>>6] |= 1 << (two & 63)
 	x.filter[h>>6&(1<<14-1)] |= 1 << (h & 63)
 	x.byHash[h] = append(x.byHash[h], i)
 }
@@ -87,6 +90,9 @@ func (x *wordIndex) find(text []byte, shortest int, yield func(word int)) {
 		return
 	}
 	for i := 0; i+x.size <= len(text); i++ {
+		if two := uint(text[i])<<8 | uint(text[i+1]); x.first[two>>6]&(1<<(two&63)) == 0 {
+			continue
+		}
 		h := hashPrefix(text[i : i+x.size])
 		if x.filter[h>>6&(1<<14-1)]&(1<<(h&63)) == 0 {
 			continue
