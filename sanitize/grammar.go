@@ -46,10 +46,11 @@ const (
 	pSecret // credentials
 	pTag    // highlighting tag
 	pWrapper
-	pExt     // plugins' own
-	pImage   // base64 of a picture
-	pOptions // an option that may be an object of options
-	pESQL    // texts of query languages
+	pExt           // plugins' own
+	pImage         // base64 of a picture
+	pOptions       // an option that may be an object of options
+	pQueryTemplate // template of a query, not of a search
+	pESQL          // texts of query languages
 	pSQL
 	pEQL
 	pPPL
@@ -64,7 +65,7 @@ func primNames() map[string]prim {
 		"N": pN, "PATH": pPath, "ORDER": pOrder, "SCRIPT": pScript, "TEMPLATE": pTemplate, "DOC": pDoc,
 		"VECTOR": pVector, "GEO": pGeo, "STATE": pState, "SECRET": pSecret, "TAG": pTag, "WRAPPER": pWrapper,
 		"EXT": pExt, "IMAGE": pImage, "OPTIONS": pOptions,
-		"ESQL": pESQL, "SQL": pSQL, "EQL": pEQL, "PPL": pPPL,
+		"QTEMPLATE": pQueryTemplate, "ESQL": pESQL, "SQL": pSQL, "EQL": pEQL, "PPL": pPPL,
 	}
 }
 

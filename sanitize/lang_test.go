@@ -429,3 +429,23 @@ func TestLanguagesObeyActions(t *testing.T) {
 		}
 	}
 }
+
+// TestLanguageHandles: a cursor has one digest in the body and in the record's
+// handles, where the answer gives it and where it is used.
+func TestLanguageHandles(t *testing.T) {
+	w := newWorker(t, preset(PresetStrict))
+	var gave, used capture.Record
+	x := exchange("POST", "/_sql", `{"query":"SELECT a FROM i"}`)
+	x.Status, x.AnswerType = 200, "application/json"
+	x.Answer = []byte(`{"columns":[{"name":"a","type":"text"}],"rows":[["anna"]],"cursor":"c3Vyc29yOjE="}`)
+	x.AnswerSize = int64(len(x.Answer))
+	if drop := w.Sanitize(&gave, x); drop != "" {
+		t.Fatal(drop)
+	}
+	if drop := w.Sanitize(&used, exchange("POST", "/_sql", `{"cursor":"c3Vyc29yOjE="}`)); drop != "" {
+		t.Fatal(drop)
+	}
+	if len(gave.Handles) != 1 || len(used.Handles) != 1 || gave.Handles[0].ID != used.Handles[0].ID || !strings.Contains(string(used.Body), used.Handles[0].ID) {
+		t.Errorf("gave %v, used %v in %s", gave.Handles, used.Handles, used.Body)
+	}
+}

@@ -32,8 +32,9 @@ type maskedTag struct {
 	before, after string
 }
 
-// templateText appends the form of a template's text.
-func (w *Worker) templateText(dst, text []byte) ([]byte, reason) {
+// templateText appends the form of a template's text, which makes an object of a
+// kind.
+func (w *Worker) templateText(dst, text []byte, kind string) ([]byte, reason) {
 	m := masker{w: w, text: text}
 	if !m.mask() {
 		return dst, dropTemplate
@@ -42,7 +43,7 @@ func (w *Worker) templateText(dst, text []byte) ([]byte, reason) {
 	defer w.giveBack(r)
 	made, why := r.run(nil, m.out, func(r *rewriter) reason {
 		r.template = true
-		return r.object1("search")
+		return r.object1(kind)
 	})
 	switch why {
 	case kept:
@@ -58,9 +59,18 @@ func (r *rewriter) object1(kind string) reason {
 	return r.node(node{object: r.p.g.objects[kind]})
 }
 
+// templateKind is what a template makes: a search, or the query of a phrase
+// suggester's collate.
+func templateKind(p prim) string {
+	if p == pQueryTemplate {
+		return "query"
+	}
+	return "search"
+}
+
 // templateString handles a template given as a string.
-func (r *rewriter) templateString(k es.Token, s []byte) reason {
-	out, why := r.templateText(nil, s)
+func (r *rewriter) templateString(k es.Token, s []byte, p prim) reason {
+	out, why := r.templateText(nil, s, templateKind(p))
 	if why != kept {
 		return why
 	}
@@ -72,7 +82,7 @@ func (r *rewriter) templateString(k es.Token, s []byte) reason {
 
 // templateObject handles a template given as an object, which has just been
 // opened: the engine makes a text of it.
-func (r *rewriter) templateObject() reason {
+func (r *rewriter) templateObject(p prim) reason {
 	start := r.t.Offset() - 1
 	end, err := r.t.SkipOpen()
 	if err != nil {
@@ -80,7 +90,7 @@ func (r *rewriter) templateObject() reason {
 	}
 	r.out = append(r.out, r.in[r.pos:start]...)
 	var why reason
-	r.out, why = r.templateText(r.out, r.in[start:end])
+	r.out, why = r.templateText(r.out, r.in[start:end], templateKind(p))
 	r.pos = end
 	return why
 }
@@ -130,7 +140,7 @@ func (r *rewriter) taggedAt(k es.Token, s []byte, p prim) (done bool, why reason
 	switch p {
 	case pID, pIX, pState:
 		r.note(broken, "template") // parameters are taken for text
-	case pScript, pVector, pImage, pSecret, pWrapper, pTemplate, pExt:
+	case pScript, pVector, pImage, pSecret, pWrapper, pTemplate, pQueryTemplate, pExt:
 		return true, dropTemplate
 	case pF, pSort, pN, pPath:
 		if looksLikeSchema(rest, "^:,[]>") && p != pN && p != pPath || looksLikeSchema(rest, ">") {

@@ -74,6 +74,18 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// TestCollate: the template of a phrase suggester is that of a query.
+func TestCollate(t *testing.T) {
+	w := newWorker(t, preset(PresetFidelity))
+	for _, source := range []string{`{"match":{"{{f}}":"{{suggestion}} «anna»"}}`, `"{\"match\":{\"{{f}}\":\"{{suggestion}} «anna»\"}}"`} {
+		in, want := marked(w, `{"suggest":{"s":{"text":"«bo»","phrase":{"field":"t","collate":{"query":{"source":`+source+`},"params":{"f":"«title»"}}}}}}`)
+		var rec capture.Record
+		if drop := w.Sanitize(&rec, exchange("POST", "/i/_search", in)); drop != "" || string(rec.Body) != want {
+			t.Errorf("%q: %s, want %s", drop, rec.Body, want)
+		}
+	}
+}
+
 // TestTemplateDrops holds templates that are not surely understood.
 func TestTemplateDrops(t *testing.T) {
 	for _, c := range []struct {
@@ -116,7 +128,7 @@ func FuzzTemplate(f *testing.F) {
 			return
 		}
 		w.reset()
-		out, why := w.templateText(nil, []byte(s))
+		out, why := w.templateText(nil, []byte(s), "search")
 		if why != kept {
 			return
 		}
@@ -125,10 +137,10 @@ func FuzzTemplate(f *testing.F) {
 		}
 		first := string(out)
 		w.reset()
-		if out, why = w.templateText(nil, []byte(s)); why != kept || string(out) != first {
+		if out, why = w.templateText(nil, []byte(s), "search"); why != kept || string(out) != first {
 			t.Errorf("%q became %q, then %q", s, first, out)
 		}
-		if _, why = w.templateText(nil, []byte(first)); why != kept {
+		if _, why = w.templateText(nil, []byte(first), "search"); why != kept {
 			t.Errorf("%q became %q, which is not understood: %s", s, first, why)
 		}
 	})

@@ -156,7 +156,7 @@ func markedValue(p prim, position string) (value any, marks []string, alone, ok 
 		return base64.StdEncoding.EncodeToString([]byte(`{"term":{"n":"` + a + `"}}`)), []string{a}, false, true
 	case pSecret:
 		return map[string]any{"host": a}, []string{a}, true, true
-	case pTemplate, pImage:
+	case pTemplate, pQueryTemplate, pImage:
 		return a, []string{a}, true, true
 	case pVector:
 		n := number(position, "0.")

@@ -244,7 +244,7 @@ tags: pre_tag,post_tag=TAG
 contexts: *F=V|@context
 context: context=V|GEO lat,lon=GEO boost,precision,neighbours,prefix=S
 collate: query=@collate_query params=@values prune=S
-collate_query: source=TEMPLATE|TEMPLATE id=N
+collate_query: source=QTEMPLATE|QTEMPLATE id=N
 rescore: window_size=S query=@rescore_query learning_to_rank=@ltr script=@fscript
 rescore_query: rescore_query=@query query_weight,rescore_query_weight,score_mode=S
 ltr: model_id=N params=@values

@@ -39,8 +39,8 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 		r.put(k, s, r.state)
 	case pScript:
 		return r.script(k, s)
-	case pTemplate:
-		return r.templateString(k, s)
+	case pTemplate, pQueryTemplate:
+		return r.templateString(k, s, p)
 	case pESQL:
 		return r.langAt(k, s, langESQL)
 	case pSQL:
@@ -272,7 +272,7 @@ func (r *rewriter) numberAt(k es.Token, p prim) reason {
 		return r.idNumber(k)
 	case pGeo:
 		return r.coarse(k)
-	case pSecret, pState, pTemplate, pScript, pTag, pWrapper, pImage, pESQL, pSQL, pEQL, pPPL:
+	case pSecret, pState, pTemplate, pQueryTemplate, pScript, pTag, pWrapper, pImage, pESQL, pSQL, pEQL, pPPL:
 		return dropShape
 	}
 	if r.specialField() != nil {
@@ -318,8 +318,8 @@ func (r *rewriter) primObject(p prim) reason {
 		return r.optionObject()
 	case pScript:
 		return r.scriptObject()
-	case pTemplate:
-		return r.templateObject()
+	case pTemplate, pQueryTemplate:
+		return r.templateObject(p)
 	case pExt:
 		return r.empty()
 	case pSecret:
