@@ -226,6 +226,7 @@ func (w *Worker) simpleText(dst, s []byte) ([]byte, reason) {
 	if w.numericText(s) {
 		w.note(approx, "number_as_string")
 	}
+	w.piecesOfText(s)
 	for len(s) > 0 { // distances stay
 		i := bytes.IndexByte(s, '~')
 		if i < 0 {

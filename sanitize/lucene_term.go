@@ -77,12 +77,15 @@ func (w *Worker) luceneWord(dst, word []byte) ([]byte, reason) {
 			w.note(broken, "number_as_string")
 		} else {
 			w.note(approx, "number_as_string")
+			w.piecesOfText(plain)
 		}
 	case isDateMath(plain):
 		if w.text.style.shiftDates {
 			w.note(broken, "now")
 		}
 		return append(dst, word...), kept
+	default:
+		w.piecesOfText(plain)
 	}
 	return w.luceneForm(dst, word, w.text.text), kept
 }

@@ -92,7 +92,9 @@ func (r *rewriter) tokensAt(k es.Token, s []byte, p prim, a action) reason {
 		if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
 			r.note(approx, "number_as_string")
 		}
-		r.partOfShape(s)
+		if !r.inDoc {
+			r.piecesOfText(s)
+		}
 	}
 	r.put(k, s, r.Worker.text.text)
 	return kept
@@ -271,59 +273,4 @@ func decimals(b byte) int {
 		return 2
 	}
 	return 3
-}
-
-// partOfShape notes that a text asks for what may be one piece of a date or a
-// UUID of a document, all of which have their pseudonyms as a whole.
-func (r *rewriter) partOfShape(s []byte) {
-	if r.inDoc || r.Worker.text.style.shapeless {
-		return
-	}
-	for i := 0; i < len(s); {
-		end := i + 1
-		for isWordByte(s[i]) && end < len(s) && isWordByte(s[end]) {
-			end++
-		}
-		switch {
-		case !isWordByte(s[i]):
-		case dateLen(s[i:]) > 0:
-			i += dateLen(s[i:])
-			continue
-		case uuidLen(s[i:]) > 0:
-			i += uuidSize
-			continue
-		case pieceOfShape(s[i:end]):
-			r.note(broken, "part_of_shape")
-			return
-		}
-		i = end
-	}
-}
-
-// pieceOfShape tells runs that an analyser which cuts at separators may have made
-// of a date or a UUID: a year; 4, 8 or 12 hexadecimal digits of both kinds. Days
-// and months are too like any other number.
-func pieceOfShape(run []byte) bool {
-	switch len(run) {
-	case 4:
-		if digitsAt(run, 0, 4) {
-			return run[0] == '1' && run[1] == '9' || run[0] == '2' && run[1] == '0'
-		}
-		return allHex(run)
-	case 8, 12:
-		return allHex(run)
-	}
-	return false
-}
-
-// allHex tells hexadecimal digits, at least one of them decimal and one not.
-func allHex(run []byte) bool {
-	letter := false
-	for _, c := range run {
-		if !isHex(c) {
-			return false
-		}
-		letter = letter || asciiClass(c) == classLetter
-	}
-	return letter && hasDigit(run)
 }
