@@ -145,9 +145,7 @@ func (c Config) Validate() error {
 	if c.Preset == PresetOff && !c.AcceptPlaintext {
 		bad("preset off writes requests as they are, personal data included: it needs --i-accept-plaintext-on-disk")
 	}
-	for _, err := range slices.Concat(c.ruleMistakes(), c.Defaults.mistakes(&c), c.Detectors.mistakes()) {
-		errs = append(errs, err)
-	}
+	errs = append(errs, slices.Concat(c.ruleMistakes(), c.Defaults.mistakes(&c), c.Detectors.mistakes())...)
 	for _, h := range c.Headers.Keep {
 		if secretHeader(h) {
 			bad("headers.keep: %s carries credentials or people and is never kept", h)

@@ -33,8 +33,17 @@ type detector struct {
 
 func allDetectors() []detector {
 	return []detector{
-		{"email", hasEmail}, {"phone:cn", hasPhoneCN}, {"phone:e164", hasE164}, {"id:cn", hasIDCN}, {"card", hasCard}, {"iban", hasIBAN},
-		{"jwt", hasJWT}, {"pem", hasPEM}, {"es_api_key", hasAPIKey}, {"url_credentials", hasURLCredentials}, {entropyName, hasEntropy},
+		{"email", hasEmail},
+		{"phone:cn", hasPhoneCN},
+		{"phone:e164", hasE164},
+		{"id:cn", hasIDCN},
+		{"card", hasCard},
+		{"iban", hasIBAN},
+		{"jwt", hasJWT},
+		{"pem", hasPEM},
+		{"es_api_key", hasAPIKey},
+		{"url_credentials", hasURLCredentials},
+		{entropyName, hasEntropy},
 	}
 }
 

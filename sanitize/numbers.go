@@ -172,7 +172,7 @@ func (w *Worker) keepNumber(raw []byte) {
 	}
 }
 
-// isZeros tells ".0", ".00" …
+// isZeros tells ".0", ".00" and the like.
 func isZeros(s []byte) bool {
 	return len(s) > 1 && s[0] == '.' && len(bytes.Trim(s[1:], "0")) == 0
 }

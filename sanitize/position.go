@@ -44,33 +44,18 @@ func (r *rewriter) tokensAt(k es.Token, s []byte, p prim, a action) reason {
 	if style.runwise && !r.inDoc {
 		r.normalizedAt(s, p)
 	}
+	if a == actIPPrefix && (p == pWildcard || p == pPrefix || p == pLast) && r.octets(k, s) {
+		return kept
+	}
 	switch p {
 	case pLucene:
 		return r.lucene(k, s)
 	case pSimple:
 		return r.simpleQuery(k, s)
 	case pWildcard:
-		if a == actIPPrefix && r.octets(k, s) {
-			return kept
-		}
 		return r.wildcard(k, s)
 	case pRegexp, pInclude:
 		return r.regexp(k, s)
-	case pPrefix, pLast:
-		if a == actIPPrefix && r.octets(k, s) {
-			return kept
-		}
-		if !r.endsDelimited(s) {
-			r.note(broken, "prefix")
-		}
-	case pFuzzy:
-		r.note(broken, "fuzzy")
-	case pSuggest:
-		r.note(broken, "suggest")
-	case pLike:
-		r.note(approx, "more_like_this")
-	case pCursor:
-		r.note(broken, "search_after")
 	case pBound, pOrigin:
 		if a != actTokens && isNumber(s) {
 			r.note(broken, "number_range")
@@ -84,20 +69,46 @@ func (r *rewriter) tokensAt(k es.Token, s []byte, p prim, a action) reason {
 		if string(s) == "_first" || string(s) == "_last" {
 			return kept
 		}
-	case pTerm:
-		if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
-			r.note(broken, "number_as_string")
-		}
-	case pT:
-		if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
-			r.note(approx, "number_as_string")
-		}
-		if !r.inDoc {
-			r.piecesOfText(s)
-		}
+	case pTerm, pT:
+		r.comparedAt(s, p, a)
+	default:
+		r.partialAt(s, p)
 	}
 	r.put(k, s, r.Worker.text.text)
 	return kept
+}
+
+// comparedAt notes what a value tells still that is compared as it is, or whose
+// words are.
+func (r *rewriter) comparedAt(s []byte, p prim, a action) {
+	if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
+		level := broken
+		if p == pT {
+			level = approx
+		}
+		r.note(level, "number_as_string")
+	}
+	if p == pT && !r.inDoc {
+		r.piecesOfText(s)
+	}
+}
+
+// partialAt notes what a part of a value, or what resembles one, tells still.
+func (r *rewriter) partialAt(s []byte, p prim) {
+	switch p {
+	case pPrefix, pLast:
+		if !r.endsDelimited(s) {
+			r.note(broken, "prefix")
+		}
+	case pFuzzy:
+		r.note(broken, "fuzzy")
+	case pSuggest:
+		r.note(broken, "suggest")
+	case pLike:
+		r.note(approx, "more_like_this")
+	case pCursor:
+		r.note(broken, "search_after")
+	}
 }
 
 // normalizedAt notes that values which differ became equal: that is right for

@@ -280,18 +280,26 @@ type privateBlock struct {
 	prefix int // bits
 }
 
-// privateBlocks are the private, loopback and link-local blocks; of ::1 its block
-// of addresses that begin with 16 zeros.
-var privateBlocks = [...]privateBlock{
-	{4, [2]byte{10, 0}, 8}, {4, [2]byte{172, 16}, 12}, {4, [2]byte{192, 168}, 16}, {4, [2]byte{127, 0}, 8}, {4, [2]byte{169, 254}, 16},
-	{16, [2]byte{0xfc, 0}, 7}, {16, [2]byte{0xfe, 0x80}, 10}, {16, [2]byte{0, 0}, 16},
+// privateBlocks are the private, loopback and link-local blocks of IPv4 and IPv6;
+// of ::1 it is the block of addresses that begin with 16 zeros.
+func privateBlocks() [8]privateBlock {
+	return [...]privateBlock{
+		{4, [2]byte{10, 0}, 8},
+		{4, [2]byte{172, 16}, 12},
+		{4, [2]byte{192, 168}, 16},
+		{4, [2]byte{127, 0}, 8},
+		{4, [2]byte{169, 254}, 16},
+		{16, [2]byte{0xfc, 0}, 7},
+		{16, [2]byte{0xfe, 0x80}, 10},
+		{16, [2]byte{0, 0}, 16},
+	}
 }
 
 // nearPrivate tells that the first n bits of an address lead to a private block,
 // or into it: there no bit is flipped, so that the block stays where it is and
 // everything else is still mapped one to one, prefixes to prefixes.
 func nearPrivate(in []byte, n int) bool {
-	for _, b := range privateBlocks {
+	for _, b := range privateBlocks() {
 		if b.size != len(in) {
 			continue
 		}

@@ -22,21 +22,8 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 		return dropShape
 	case pS, pMatchType, pFuzziness, pOrder, pOptions:
 		return r.option(k, s, p)
-	case pF, pSort:
-		if p == pSort {
-			r.sorted(s)
-		}
-		r.field1(k, s)
-	case pN:
-		r.put(k, s, r.chosen)
-	case pPath:
-		r.put(k, s, r.namePath)
-	case pID:
-		r.put(k, s, r.id)
-	case pIX:
-		r.put(k, s, r.indexExpr)
-	case pState:
-		r.put(k, s, r.state)
+	case pF, pSort, pN, pPath, pID, pIX, pState:
+		r.nameAt(k, s, p)
 	case pScript:
 		return r.script(k, s)
 	case pTemplate, pQueryTemplate:
@@ -69,6 +56,27 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 		return r.valueAt(k, s, p)
 	}
 	return kept
+}
+
+// nameAt handles a string that names something.
+func (r *rewriter) nameAt(k es.Token, s []byte, p prim) {
+	switch p {
+	case pF:
+		r.field1(k, s)
+	case pSort:
+		r.sorted(s)
+		r.field1(k, s)
+	case pN:
+		r.put(k, s, r.chosen)
+	case pPath:
+		r.put(k, s, r.namePath)
+	case pID:
+		r.put(k, s, r.id)
+	case pIX:
+		r.put(k, s, r.indexExpr)
+	default:
+		r.put(k, s, r.state)
+	}
 }
 
 // field1 writes a string that names a field, or several.
