@@ -335,7 +335,7 @@ func (r *canaryRun) captured(files []string, res *canaryResult) ([]bool, error) 
 }
 
 func (res *canaryResult) add(c *canary.Case, captured bool, mark *audit.Finding) {
-	byDesign := slices.Contains(c.KeptIn, res.Preset) && mark != nil && mark.Segment != "log" && mark.Segment != "metrics"
+	byDesign := c.Keeps(res.Preset) && mark != nil && mark.Segment != "log" && mark.Segment != "metrics"
 	switch {
 	case mark != nil && byDesign:
 		res.Kept++

@@ -99,6 +99,11 @@ func TestSanitizeTestCorpus(t *testing.T) {
 	if r.Cases < 100 || r.Absent < r.Cases/2 {
 		t.Errorf("%+v", r)
 	}
+	kept := "url-index-name,url-index-list,q-range-birthdate,q-knn-vector,num-bigint,geo-forms,bulk-action-line"
+	out = esshadow(t, nil, "sanitize", "test", "--cases", file, "--preset", "fidelity", "--kept", kept, "--json").want(t, exitDone).out
+	r = decode[canaryResult](t, out)
+	t.Logf("fidelity: %d cases, %d absent, %d dropped, %d kept by design, %d leaked", r.Cases, r.Absent, r.Dropped, r.Kept, r.Leaked)
+	esshadow(t, nil, "sanitize", "test", "--kept", "no-such-case").want(t, exitUsage, "no-such-case")
 }
 
 // The test is not blind: without a sanitiser nearly every mark is found.

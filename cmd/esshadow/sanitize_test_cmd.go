@@ -16,6 +16,7 @@ func newSanitizeTest(s *streams) *cobra.Command {
 	var r canaryRun
 	var file string
 	var asJSON, builtIn bool
+	var kept []string
 	c := &cobra.Command{
 		Use:   "test",
 		Short: "Send requests with marked values through the whole pipeline and look for the marks",
@@ -26,13 +27,17 @@ log at level debug, and in the metrics, with a decoder that shares no code with 
 sanitiser. All of it stays on 127.0.0.1 and in a directory that is removed.
 
 With --rules the rules of the file are tested. Marks that a rule keeps on purpose
-are leaks to this test: it cannot know what was meant.
+are leaks to this test, as it cannot know what was meant: name those cases with
+--kept.
 
 Exit codes: 0 no mark was found; 3 leaks; 4 something could not be decoded.`,
 		Example: "  esshadow sanitize test\n  esshadow sanitize test --preset fidelity\n  esshadow sanitize test --rules rules.yaml --cases more-cases.ndjson",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if r.cases, err = canaryCases(s, file, builtIn || file == ""); err != nil {
+				return err
+			}
+			if err := keptCases(r.cases, kept); err != nil {
 				return err
 			}
 			r.presetGiven = said(c, s, "preset")
@@ -59,6 +64,7 @@ Exit codes: 0 no mark was found; 3 leaks; 4 something could not be decoded.`,
 	f.StringVar(&r.rules, "rules", "", "sanitising rules `file` to test")
 	f.StringVar(&r.key, "key", "", "pseudonym key `file`; absent: a key for this run")
 	f.StringVar(&file, "cases", "", "`file` of cases, one JSON object a line, instead of the built-in ones")
+	f.StringSliceVar(&kept, "kept", nil, "`names` of cases whose value the preset or the rules keep on purpose")
 	f.BoolVar(&builtIn, "built-in", false, "the built-in cases besides those of --cases")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -85,6 +91,23 @@ func canaryCases(s *streams, file string, builtIn bool) (cases []canary.Case, er
 		return nil, usage("--cases: the file has none")
 	}
 	return append(cases, more...), nil
+}
+
+// keptCases marks the cases whose value is kept on purpose.
+func keptCases(cases []canary.Case, names []string) error {
+	for _, name := range names {
+		found := false
+		for i := range cases {
+			if cases[i].Name == name {
+				found = true
+				cases[i].KeptIn = append(cases[i].KeptIn, canary.AnyPreset)
+			}
+		}
+		if !found {
+			return usage("--kept: there is no case %q", name)
+		}
+	}
+	return nil
 }
 
 func printCanaries(out io.Writer, r *canaryResult) error {

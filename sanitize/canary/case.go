@@ -42,8 +42,16 @@ type Case struct {
 	// Wire: Body is the whole request as it goes over the connection, for requests
 	// that no client would make.
 	Wire bool `json:"wire,omitempty"`
-	// KeptIn names presets that keep the marked value on purpose.
+	// KeptIn names presets that keep the marked value on purpose, AnyPreset for all.
 	KeptIn []string `json:"kept_in,omitempty"`
+}
+
+// AnyPreset stands for every preset in KeptIn.
+const AnyPreset = "any"
+
+// Keeps tells that a preset keeps the marked value on purpose.
+func (c *Case) Keeps(preset string) bool {
+	return slices.Contains(c.KeptIn, preset) || slices.Contains(c.KeptIn, AnyPreset)
 }
 
 // Bytes are the body.
@@ -54,7 +62,7 @@ func (c *Case) Bytes() ([]byte, error) {
 	return []byte(c.Body), nil
 }
 
-// Mistakes says what is wrong with a case.
+// mistakes says what is wrong with a case.
 func (c *Case) mistakes() error {
 	var errs []error
 	if c.Name == "" || len(c.Canaries) == 0 {
