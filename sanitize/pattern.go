@@ -85,7 +85,7 @@ func (r *rewriter) regexp(k es.Token, s []byte) reason {
 	if !ok {
 		return dropUnparsableQuery
 	}
-	if !whole {
+	if !whole || shapesIn(s) {
 		r.note(broken, "regexp")
 	}
 	r.replace(k)

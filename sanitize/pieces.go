@@ -37,7 +37,7 @@ func (w *Worker) piecesOfText(s []byte) {
 		case uuidLen(s[i:]) > 0:
 			w.note(approx, "part_of_shape")
 			end = i + uuidSize
-		case pieceOfShape(s[i:end]):
+		case gluedAddress(s, i) || pieceOfShape(s[i:end]):
 			w.note(broken, "part_of_shape")
 			return
 		}
@@ -71,4 +71,68 @@ func allHex(run []byte) bool {
 		letter = letter || asciiClass(c) == classLetter
 	}
 	return letter && hasDigit(run)
+}
+
+// gluedAddress tells four numbers with dots between them that no address is made
+// of, because more stands beside them; an analyser may take them for one.
+func gluedAddress(s []byte, i int) bool {
+	n, glued := i, i > 0 && shapeSeparator(s[i-1])
+	for group := range 4 {
+		if group > 0 {
+			if n >= len(s) || s[n] != '.' {
+				return false
+			}
+			n++
+		}
+		start := n
+		for n < len(s) && digitsAt(s, n, 1) {
+			n++
+		}
+		if n == start {
+			return false
+		}
+	}
+	return glued || n < len(s) && (isWordByte(s[n]) || shapeSeparator(s[n]))
+}
+
+// shapeSeparator tells what stands inside of dates, addresses and UUIDs.
+func shapeSeparator(c byte) bool { return c == '-' || c == '.' || c == ':' || c == '/' }
+
+// shapesIn tells that a regular expression has digits, hexadecimal ones too,
+// beside a separator of dates, addresses and UUIDs: documents have a pseudonym for
+// the whole of these, patterns for the runs.
+func shapesIn(s []byte) bool {
+	for i, c := range s {
+		if !shapeSeparator(c) || c == '.' && (i == 0 || s[i-1] != '\\') {
+			continue
+		}
+		from, to := i, i+1
+		for from > 0 && (s[from-1] == '\\' || s[from-1] == ')') {
+			from--
+		}
+		for to < len(s) && (s[to] == '\\' || s[to] == '(') {
+			to++
+		}
+		begin, end := from, to
+		for begin > 0 && isWordByte(s[begin-1]) {
+			begin--
+		}
+		for end < len(s) && isWordByte(s[end]) {
+			end++
+		}
+		if hexadecimal(s[begin:from]) || hexadecimal(s[to:end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hexadecimal tells a run of hexadecimal digits with a decimal one among them.
+func hexadecimal(run []byte) bool {
+	for _, c := range run {
+		if !isHex(c) {
+			return false
+		}
+	}
+	return hasDigit(run)
 }

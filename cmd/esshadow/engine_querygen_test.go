@@ -25,18 +25,19 @@ type queryGen struct {
 
 func pick[T any](g *queryGen, list ...T) T { return list[g.IntN(len(list))] }
 
-// text is a value of a few fragments. A UUID stands alone: what the engine's
-// rules for words join to it depends on whether it ends in a letter.
+// text is a value of a few fragments. UUIDs and addresses stand alone: the
+// engine's rules for words join more to them where they end in a letter, and an
+// address with more beside it is not known for one.
 func (g *queryGen) text() string {
-	const uuid = "8f14e45f-ceea-467f-9a0c-0123456789ab"
+	const uuid, addr = "8f14e45f-ceea-467f-9a0c-0123456789ab", "10.0.0.7"
 	var b strings.Builder
 	last := ""
 	for range 1 + g.IntN(4) {
 		part := pick(g, "anna", "Anna", "ANNA", "annabel", "berg", "Berg", "müller", "the", "failed", "login", "a", "B", "7", "42", "17", "1001", "042", "2024",
-			"x1", "iPhone", "é", "straße", "北京", "北京市", "東京タワー", "서울", "2024-05-01", "10.0.0.7", uuid, "8f14e45f", "日a本", "Ωmega")
+			"x1", "iPhone", "é", "straße", "北京", "北京市", "東京タワー", "서울", "2024-05-01", addr, uuid, "8f14e45f", "日a本", "Ωmega")
 		switch {
 		case b.Len() == 0:
-		case part == uuid || last == uuid:
+		case part == uuid || last == uuid || part == addr || last == addr:
 			b.WriteByte(' ')
 		default:
 			b.WriteString(pick(g, " ", " ", " ", "-", ", ", "/", "_", ".", ":", "@", "'"))
@@ -124,6 +125,16 @@ func (g *queryGen) literal(field string) any {
 
 func (g *queryGen) str(field string) string { return fmt.Sprint(g.literal(field)) }
 
+// wordy is a literal that is no number, date or address: as bounds these are
+// taken for bounds of a field of their kind.
+func (g *queryGen) wordy(field string) string {
+	for {
+		if v := g.str(field); v[0] < '0' || v[0] > '9' {
+			return v
+		}
+	}
+}
+
 func (g *queryGen) whole() string {
 	return pick(g, "kw", "kw", "tags", "low", "mail", "txt.raw", "n", "price", "day", "addr", "flag")
 }
@@ -193,7 +204,7 @@ func (g *queryGen) named(name string, depth int) object {
 		return one("range", "addr", g.bounds(g.literal("addr"), g.literal("addr")))
 	case "range text":
 		f := g.keyword()
-		return one("range", f, g.bounds(g.literal(f), g.literal(f)))
+		return one("range", f, g.bounds(g.wordy(f), g.wordy(f)))
 	case "exists":
 		return object{"exists": object{"field": pick(g, g.whole(), g.words(), "items", "absent")}}
 	case "ids":
