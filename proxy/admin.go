@@ -53,6 +53,8 @@ type UpstreamStatus struct {
 	InFlight    int64  `json:"in_flight"`
 	Connections int    `json:"connections"` // kept ones among them
 	Failures    int    `json:"failures"`    // in a row
+
+	Addresses []string `json:"addresses"` // that its name stands for
 }
 
 // Upstreams tells of every node.
@@ -61,7 +63,7 @@ func (p *Proxy) Upstreams() []UpstreamStatus {
 	for _, n := range p.now.Load().nodes.all {
 		out = append(out, UpstreamStatus{
 			Upstream: n.name, Up: n.retryAt.Load() == 0, InFlight: n.active.Load(),
-			Connections: n.pool.ConnsCount(), Failures: int(n.failures.Load()),
+			Connections: n.pool.ConnsCount(), Failures: int(n.failures.Load()), Addresses: n.places.addresses(),
 		})
 	}
 	return out

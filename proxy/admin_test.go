@@ -118,13 +118,19 @@ func TestReadinessComesBack(t *testing.T) {
 
 func TestConfigValidate(t *testing.T) {
 	ok := Default()
-	ok.Upstreams = []string{"http://127.0.0.1:9200", "https://es.example/", "http://[::1]:9200"}
+	ok.Upstreams = []string{"http://127.0.0.1:9200", "https://es.example/", "https://gate.example/es/", "http://[::1]:9200"}
 	if err := ok.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Config){
 		"upstreams":            func(c *Config) { c.Upstreams = nil },
-		"want no path":         func(c *Config) { c.Upstreams = []string{"http://h:1/a"} },
+		"want no query":        func(c *Config) { c.Upstreams = []string{"http://h:1/a?b"} },
+		"balance":              func(c *Config) { c.Balance = "x" },
+		"forwarded":            func(c *Config) { c.Forwarded = "x" },
+		"proxy_protocol":       func(c *Config) { c.ProxyProtocol = []string{"10.0.0.0/8", "all"} },
+		"client_ca":            func(c *Config) { c.TLS.ClientCA = "x" },
+		"health_interval":      func(c *Config) { c.HealthInterval = -1 },
+		"dns_ttl":              func(c *Config) { c.DNSTTL = 0 },
 		"no credentials":       func(c *Config) { c.Upstreams = []string{"http://u:hunter2@h:1"} },
 		"not a URL":            func(c *Config) { c.Upstreams = []string{"http://h:1/%zz"} },
 		"want http://":         func(c *Config) { c.Upstreams = []string{"h:9200"} },

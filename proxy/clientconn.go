@@ -22,6 +22,7 @@ type clientConn struct {
 	tcp      net.Conn // below TLS, or the same
 	peer     socket   // of tcp
 	tls      bool
+	origin   *origin // nil: the client's own connection
 
 	id       uint64
 	requests uint64
@@ -99,11 +100,15 @@ func (c *clientConn) send(p []byte) (int, error) { return c.sendBoth(p, nil) }
 func (c *clientConn) sendBoth(head, body []byte) (done int, err error) {
 	c.out.set(head, body)
 	defer c.out.clear()
+	w := c.tcp // takes both in one call, which what wraps it does not
+	if c.tls {
+		w = c.Conn
+	}
 	for {
 		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
 			return done, err
 		}
-		n, err := c.out.writeTo(c.Conn)
+		n, err := c.out.writeTo(w)
 		done += n
 		if err == nil || c.tls || n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return done, err

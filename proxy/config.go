@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/esshadow/esshadow/internal/size"
@@ -23,8 +22,19 @@ type Config struct {
 	// Admin is an address of this machine.
 	AdminTokenFile string `yaml:"admin_token_file"`
 	// Upstreams are the nodes of the source cluster as http://host:port or
-	// https://host:port, used in turn.
+	// https://host:port. A path after that goes before the target of every
+	// request.
 	Upstreams []string `yaml:"upstreams"`
+
+	// Balance is "round_robin", or "least_loaded": the node with the fewest
+	// requests on their way.
+	Balance string `yaml:"balance"`
+	// HealthInterval is how often each node is asked for "/"; any answer counts
+	// as alive. 0: a node is judged by its answers to clients alone.
+	HealthInterval time.Duration `yaml:"health_interval"`
+	// DNSTTL is how long the addresses of a node's name hold. All of them are
+	// used in turn.
+	DNSTTL time.Duration `yaml:"dns_ttl"`
 
 	// UpstreamTimeout bounds the silence of a node: while it takes the request,
 	// before the first byte of its answer, and between any two reads after
@@ -45,6 +55,15 @@ type Config struct {
 	// to a TLS upstream that is given by name, else what the client sent.
 	HostHeader string `yaml:"host_header"`
 
+	// Forwarded is "off", or "append": X-Forwarded-For gets the client's address
+	// at its end, X-Forwarded-Proto and -Host are added where they are missing.
+	Forwarded string `yaml:"forwarded"`
+
+	// ProxyProtocol lists the networks (CIDR) of load balancers whose connections
+	// begin with a header of the PROXY protocol, version 1 or 2. Empty: none.
+	ProxyProtocol []string `yaml:"proxy_protocol"`
+	// ReusePort lets another process listen on the same address, to hand over.
+	ReusePort bool `yaml:"reuse_port"`
 	// TLS serves clients by TLS when a certificate is set.
 	TLS TLS `yaml:"tls"`
 	// MaxConnections bounds the clients' connections; more wait in the kernel's
@@ -102,6 +121,9 @@ type UpstreamTLS struct {
 type TLS struct {
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
+	// ClientCA is a PEM file of authorities: a client has to show a certificate
+	// that one of them signed. Empty: none has to.
+	ClientCA string `yaml:"client_ca"`
 }
 
 // Default is the configuration that holds where nothing is said. Upstreams are
@@ -117,6 +139,9 @@ func Default() Config {
 		// Load balancers close after 60 s or more, some proxies after 15 s.
 		UpstreamIdle:   10 * time.Second,
 		HostHeader:     "auto",
+		Balance:        "round_robin",
+		DNSTTL:         30 * time.Second,
+		Forwarded:      "off",
 		MaxConnections: 32768,
 		HeaderTimeout:  60 * time.Second,
 		ClientTimeout:  2 * time.Minute,
@@ -156,6 +181,18 @@ func (c *Config) Validate() error {
 	default:
 		bad("host_header %q: want auto, upstream or pass", c.HostHeader)
 	}
+	if c.Balance != "round_robin" && c.Balance != "least_loaded" {
+		bad("balance %q: want round_robin or least_loaded", c.Balance)
+	}
+	if c.Forwarded != "off" && c.Forwarded != "append" {
+		bad("forwarded %q: want off or append", c.Forwarded)
+	}
+	if _, err := parseNetworks(c.ProxyProtocol); err != nil {
+		bad("proxy_protocol: %w", err)
+	}
+	if c.TLS.ClientCA != "" && c.TLS.Cert == "" {
+		bad("tls: client_ca needs cert and key")
+	}
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
 		bad("tls: cert and key belong together")
 	}
@@ -175,6 +212,8 @@ func (c *Config) checkNumbers(bad func(string, ...any)) {
 		v    time.Duration
 		min  time.Duration
 	}{
+		{"health_interval", c.HealthInterval, 0},
+		{"dns_ttl", c.DNSTTL, time.Millisecond},
 		{"upstream_timeout", c.UpstreamTimeout, 0},
 		{"upstream_dial", c.UpstreamDial, time.Millisecond},
 		{"upstream_wait", c.UpstreamWait, time.Millisecond},
@@ -230,8 +269,8 @@ func parseUpstream(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("proxy: upstreams: %q: want http://host:port or https://host:port", u.Redacted())
 	case u.User != nil:
 		return nil, fmt.Errorf("proxy: upstreams: %q: no credentials here, those of the clients pass through", u.Redacted())
-	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("proxy: upstreams: %q: want no path", u.Redacted())
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, fmt.Errorf("proxy: upstreams: %q: want no query", u.Redacted())
 	}
 	return u, nil
 }

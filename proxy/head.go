@@ -21,6 +21,7 @@ type head struct {
 	host    bool
 	probe   bool
 	dechunk bool // the receiver knows no chunks
+	forward bool // X-Forwarded-For is written anew
 
 	contentType, contentCoding []byte
 
@@ -179,6 +180,10 @@ func (h *head) hopByHop(name []byte) bool {
 	case 14:
 		if is(name, "content-length") {
 			return false
+		}
+	case 15:
+		if is(name, forwardedFor) {
+			return h.forward
 		}
 	case 16:
 		if is(name, "proxy-connection") {

@@ -222,7 +222,7 @@ func (j *job) forward() error {
 	j.forwarded = true
 	var tried uint64
 	for range j.set.nodes.all {
-		n := j.set.nodes.pick(tried)
+		n := j.set.nodes.pick(tried, j.set.cfg.Balance == "least_loaded")
 		err := n.attempt(j)
 		switch {
 		case err == nil:

@@ -171,10 +171,11 @@ func TestManyClients(t *testing.T) {
 func TestPanicStaysWithinItsRequest(t *testing.T) {
 	n := recording(t)
 	p := start(t, Deps{}, nil, n.url())
-	nodes := p.now.Load().nodes.all
-	p.now.Load().nodes.all = []*upstream{nil}
+	dial(t, p.addr).ask(getRoot)
+	good := p.now.Load()
+	p.now.Store(&setup{cfg: good.cfg, nodes: nodes{all: []*upstream{nil}}})
 	checkRefusal(t, dial(t, p.addr).ask(getRoot), 500, "proxy_internal")
-	p.now.Load().nodes.all = nodes
+	p.now.Store(good)
 	if a := dial(t, p.addr).ask(getRoot); a.status() != 200 {
 		t.Errorf("then %q", a.line)
 	}

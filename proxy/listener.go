@@ -90,8 +90,12 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	set := l.p.now.Load()
 	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, fresh: true}
 	cc.peer.init(c)
+	if set.balanced(c.RemoteAddr()) {
+		cc.origin = newOrigin(c, l.p.metrics.badOrigin.Inc)
+		cc.Conn = cc.origin
+	}
 	if t := set.tls.get(); t != nil {
-		cc.Conn, cc.tls = tls.Server(c, t), true
+		cc.Conn, cc.tls = tls.Server(cc.Conn, t), true
 	}
 	s := &l.p.conns
 	cc.onClose = func(cc *clientConn) {

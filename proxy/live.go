@@ -3,6 +3,7 @@ package proxy
 import (
 	"crypto/tls"
 	"errors"
+	"net/netip"
 )
 
 // setup is the configuration that holds at a moment, and the nodes that belong
@@ -11,6 +12,8 @@ type setup struct {
 	cfg   Config
 	nodes nodes
 	tls   *tlsFiles // of the clients' side, nil: plain HTTP
+
+	balancers []netip.Prefix // whose connections begin with a PROXY header
 }
 
 // RestartKeys are the keys of Config, as in the YAML file, that Reload leaves as
@@ -18,6 +21,7 @@ type setup struct {
 func RestartKeys() []string {
 	return []string{
 		"listen", "admin", "max_connections", "idle_timeout", "header_timeout", "max_header", "pooled_bytes",
+		"reuse_port",
 	}
 }
 
@@ -25,7 +29,7 @@ func RestartKeys() []string {
 func (c *Config) keepBound(old *Config) {
 	c.Listen, c.Admin = old.Listen, old.Admin
 	c.MaxConnections, c.IdleTimeout, c.HeaderTimeout = old.MaxConnections, old.IdleTimeout, old.HeaderTimeout
-	c.MaxHeader, c.PooledBytes = old.MaxHeader, old.PooledBytes
+	c.MaxHeader, c.PooledBytes, c.ReusePort = old.MaxHeader, old.PooledBytes, old.ReusePort
 }
 
 // Reload takes over cfg but for RestartKeys, and reads the TLS files again.
@@ -48,6 +52,9 @@ func (p *Proxy) Reload(cfg Config) error {
 	}
 	p.now.Store(next)
 	p.retire(old, next)
+	for _, n := range next.nodes.all {
+		p.watchers.watch(n)
+	}
 	return nil
 }
 
@@ -55,6 +62,9 @@ func (p *Proxy) Reload(cfg Config) error {
 func (p *Proxy) newSetup(cfg Config, old *setup) (*setup, error) {
 	s := &setup{cfg: cfg}
 	var err error
+	if s.balancers, err = parseNetworks(cfg.ProxyProtocol); err != nil {
+		return nil, err
+	}
 	if s.tls, err = p.clientTLS(cfg.TLS, old); err != nil {
 		return nil, err
 	}
@@ -80,7 +90,7 @@ func (p *Proxy) clientTLS(c TLS, old *setup) (*tlsFiles, error) {
 	case old != nil && old.tls != nil && old.cfg.TLS == c:
 		return old.tls, old.tls.reread()
 	}
-	return newTLSFiles(p.log, func() (*tls.Config, error) { return c.config() }, c.Cert, c.Key)
+	return newTLSFiles(p.log, func() (*tls.Config, error) { return c.config() }, c.Cert, c.Key, c.ClientCA)
 }
 
 // node is the one of that key, nil if there is none.
@@ -107,6 +117,7 @@ func (p *Proxy) retire(old, next *setup) {
 		if next.node(n.key) == n {
 			continue
 		}
+		p.watchers.leave(n)
 		n.pool.CloseIdleConnections()
 		if !names[n.name] {
 			p.metrics.up.DeleteLabelValues(n.name)

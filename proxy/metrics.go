@@ -21,6 +21,7 @@ type metrics struct {
 	byClient  prometheus.Counter
 	byNode    prometheus.Counter
 	panics    prometheus.Counter
+	badOrigin prometheus.Counter
 	tapPanics prometheus.Counter
 	up        *prometheus.GaugeVec
 }
@@ -62,6 +63,10 @@ func newMetrics(reg prometheus.Registerer, inFlight func() float64) (*metrics, e
 			Name: "esshadow_proxy_panics_total",
 			Help: "Requests on which the proxy itself failed.",
 		}),
+		badOrigin: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "esshadow_proxy_bad_proxy_headers_total",
+			Help: "Connections of load balancers that were closed since they began with no header of the PROXY protocol.",
+		}),
 		tapPanics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "esshadow_proxy_tap_panics_total",
 			Help: "Exchanges lost because capturing them failed.",
@@ -77,7 +82,7 @@ func newMetrics(reg prometheus.Registerer, inFlight func() float64) (*metrics, e
 		Help: "Requests that are being served.",
 	}, inFlight)
 	for _, c := range []prometheus.Collector{
-		m.requests, m.request, m.upstream, m.overhead, m.aborted, m.panics, m.tapPanics, m.up, gauge,
+		m.requests, m.request, m.upstream, m.overhead, m.aborted, m.panics, m.badOrigin, m.tapPanics, m.up, gauge,
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, err

@@ -23,6 +23,8 @@ type Deps struct {
 	Registry prometheus.Registerer // nil: metrics of its own, not readable
 	Version  string                // told to a probe
 	Instance string                // told to a probe; "": random
+
+	lookup lookup // nil: the system's
 }
 
 // Proxy passes requests to the nodes of a cluster.
@@ -38,6 +40,8 @@ type Proxy struct {
 	buffers   *buffers
 	exchanges exchanges
 	conns     connSet
+	watchers  watchers
+	lookup    lookup
 
 	draining atomic.Bool
 	serving  atomic.Bool
@@ -72,6 +76,9 @@ func New(cfg Config, deps Deps) (*Proxy, error) {
 	}
 	p.killed, p.kill = context.WithCancel(context.Background())
 	p.exchanges.buffers = p.buffers
+	if p.lookup = deps.lookup; p.lookup == nil {
+		p.lookup = systemLookup
+	}
 	if p.log == nil {
 		p.log = zap.NewNop()
 	}
@@ -152,6 +159,10 @@ func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 	if p.serving.Swap(true) {
 		return errors.New("proxy: serves already")
 	}
+	p.reloading.Lock()
+	endWatch := p.watchers.begin(p.killed, p.now.Load().nodes.all)
+	p.reloading.Unlock()
+	defer endWatch()
 	wrapped := p.conns.listen(p, ln)
 	served := make(chan error, 1)
 	go func() { served <- p.server.Serve(wrapped) }()
@@ -226,16 +237,4 @@ func (p *Proxy) ready(ctx context.Context) (ready bool, up int) {
 		}
 	}
 	return p.serving.Load() && !p.draining.Load() && up > 0, up
-}
-
-// reachable makes a connection and drops it.
-func (n *upstream) reachable(ctx context.Context) bool {
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.name)
-	if err != nil {
-		return false
-	}
-	_ = c.Close()
-	return true
 }

@@ -110,6 +110,10 @@ func newNode(t testing.TB, conn func(n *node, c net.Conn, br *bufio.Reader)) *no
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newNodeOn(t, ln, conn)
+}
+
+func newNodeOn(t testing.TB, ln net.Listener, conn func(n *node, c net.Conn, br *bufio.Reader)) *node {
 	n := &node{t: t, ln: ln}
 	n.wg.Add(1)
 	go func() {
@@ -146,7 +150,11 @@ func (n *node) close() {
 
 // answering is a node that gives every request the answer that reply returns.
 func answering(t testing.TB, reply func(s *seen) string) *node {
-	return newNode(t, func(n *node, c net.Conn, br *bufio.Reader) {
+	return newNode(t, answers(reply))
+}
+
+func answers(reply func(s *seen) string) func(n *node, c net.Conn, br *bufio.Reader) {
+	return func(n *node, c net.Conn, br *bufio.Reader) {
 		for {
 			s, err := readSeen(br)
 			if err != nil {
@@ -157,16 +165,20 @@ func answering(t testing.TB, reply func(s *seen) string) *node {
 				return
 			}
 		}
-	})
+	}
 }
 
 func recording(t testing.TB) *node {
-	return answering(t, func(s *seen) string {
-		if strings.HasPrefix(s.line, "HEAD ") {
-			return strings.TrimSuffix(okAnswer, "{}")
-		}
-		return okAnswer
-	})
+	return answering(t, okReply)
+}
+
+func recordingOn(t testing.TB, ln net.Listener) *node { return newNodeOn(t, ln, answers(okReply)) }
+
+func okReply(s *seen) string {
+	if strings.HasPrefix(s.line, "HEAD ") {
+		return strings.TrimSuffix(okAnswer, "{}")
+	}
+	return okAnswer
 }
 
 func (n *node) note(s *seen) {

@@ -14,14 +14,21 @@ func (j *job) sendRequest(n *upstream, conn *upConn) error {
 	s := j.scratch.b[:0]
 	s = append(s, j.method...)
 	s = append(s, ' ')
+	if len(n.prefix) > 0 && j.target[0] == '/' {
+		s = append(s, n.prefix...)
+	}
 	s = append(s, j.target...)
 	s = append(s, " HTTP/1.1\r\n"...)
+	j.req.forward = j.set.cfg.Forwarded == "append"
 	s = j.req.appendKept(s, n.host)
 	if !j.req.host {
 		// HTTP/1.0 may come without; 1.1 may not.
 		s = append(s, "Host: "...)
-		s = append(s, n.name...)
+		s = append(s, n.authority...)
 		s = append(s, "\r\n"...)
+	}
+	if j.req.forward {
+		s = j.appendForwarded(s)
 	}
 	s = append(s, "\r\n"...)
 	defer func() { j.scratch.b = s[:0] }()

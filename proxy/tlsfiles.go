@@ -35,14 +35,11 @@ func (c *UpstreamTLS) config(host string) (*tls.Config, error) {
 		t.ServerName = c.ServerName
 	}
 	if c.CACert != "" {
-		pem, err := os.ReadFile(c.CACert)
+		pool, err := readAuthorities(c.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("proxy: upstream ca_cert: %w", err)
 		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, errors.New("proxy: upstream ca_cert: no certificate in the file")
-		}
+		t.RootCAs = pool
 	}
 	if c.ClientCert != "" {
 		pair, err := tls.LoadX509KeyPair(c.ClientCert, c.ClientKey)
@@ -106,9 +103,30 @@ func (c *TLS) config() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("proxy: tls: %w", err)
 	}
-	return &tls.Config{
+	t := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		NextProtos:   []string{"http/1.1"},
 		Certificates: []tls.Certificate{pair},
-	}, nil
+	}
+	if c.ClientCA == "" {
+		return t, nil
+	}
+	t.ClientAuth = tls.RequireAndVerifyClientCert
+	t.ClientCAs, err = readAuthorities(c.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("proxy: tls client_ca: %w", err)
+	}
+	return t, nil
+}
+
+func readAuthorities(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, errors.New("no certificate in the file")
+	}
+	return pool, nil
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"time"
 )
@@ -21,7 +22,11 @@ type upConn struct {
 	peer    socket
 	tls     bool
 	timeout time.Duration // longest silence, 0: any
+	places  *places
+	at      netip.AddrPort
 	out     pair
+
+	generation uint32 // of places, when at was last found among them
 
 	used   bool        // has carried a request before
 	sent   int64       // bytes of this request that went to the kernel
@@ -32,11 +37,24 @@ type upConn struct {
 // node has closed it, or sent what nobody asked for, since the last one.
 func (u *upConn) begin(client *clientConn, timeout time.Duration) bool {
 	u.sent, u.client, u.timeout = 0, client, timeout
-	if u.used && u.peer.stirred() {
+	if u.used && (u.peer.stirred() || u.moved()) {
 		return false
 	}
 	u.used = true
 	return true
+}
+
+// moved reports whether the node's name stands for other addresses now.
+func (u *upConn) moved() bool {
+	if u.places == nil {
+		return false
+	}
+	now := u.places.generation.Load()
+	if now == u.generation {
+		return false
+	}
+	u.generation = now
+	return !u.places.has(u.at)
 }
 
 // Read waits until bytes come, the silence lasts too long (an

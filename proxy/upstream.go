@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,10 +21,13 @@ type upstream struct {
 	key    nodeKey
 	secure *tlsFiles // nil: plain HTTP
 
-	name string // host:port as configured, for metrics
-	host string // Host header to send, "": the client's
-	pool fasthttp.HostClient
-	up   prometheus.Gauge
+	name      string // host:port and prefix as configured, for metrics
+	authority string // host:port
+	host      string // Host header to send, "": the client's
+	prefix    string // goes before every target, "": none
+	places    *places
+	pool      fasthttp.HostClient
+	up        prometheus.Gauge
 
 	active   atomic.Int64 // requests on their way
 	failures atomic.Int32
@@ -42,13 +46,14 @@ type nodeKey struct {
 	address, hostHeader string
 	connections         int
 	dial, wait, idle    time.Duration
+	ttl, health         time.Duration
 	tls                 UpstreamTLS
 }
 
 func keyOf(cfg *Config, address string) nodeKey {
 	return nodeKey{
 		address: address, hostHeader: cfg.HostHeader, connections: cfg.UpstreamConnections,
-		dial: cfg.UpstreamDial, wait: cfg.UpstreamWait, idle: cfg.UpstreamIdle, tls: cfg.UpstreamTLS,
+		dial: cfg.UpstreamDial, wait: cfg.UpstreamWait, idle: cfg.UpstreamIdle, ttl: cfg.DNSTTL, health: cfg.HealthInterval, tls: cfg.UpstreamTLS,
 	}
 }
 
@@ -61,7 +66,11 @@ func (p *Proxy) newUpstream(cfg *Config, address string) (*upstream, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	n := &upstream{key: keyOf(cfg, address), name: net.JoinHostPort(u.Hostname(), port)}
+	n := &upstream{key: keyOf(cfg, address), authority: net.JoinHostPort(u.Hostname(), port), prefix: strings.TrimRight(u.EscapedPath(), "/")}
+	n.name = n.authority + n.prefix
+	if n.places, err = newPlaces(u.Hostname(), port, cfg.DNSTTL, p.lookup, p.log); err != nil {
+		return nil, err
+	}
 	if u.Scheme == "https" {
 		trust, host := cfg.UpstreamTLS, u.Hostname()
 		n.secure, err = newTLSFiles(p.log, func() (*tls.Config, error) { return trust.config(host) },
@@ -74,10 +83,9 @@ func (p *Proxy) newUpstream(cfg *Config, address string) (*upstream, error) {
 	if cfg.HostHeader == "upstream" || cfg.HostHeader == "auto" && n.secure != nil && ipErr != nil {
 		n.host = u.Host
 	}
-	d := &dialer{limit: cfg.UpstreamDial, addr: n.name, secure: n.secure}
 	n.pool = fasthttp.HostClient{
-		Addr:                n.name,
-		Dial:                d.dial,
+		Addr:                n.authority,
+		Dial:                n.dial,
 		MaxConns:            cfg.UpstreamConnections,
 		MaxConnWaitTimeout:  cfg.UpstreamWait,
 		MaxIdleConnDuration: cfg.UpstreamIdle,
@@ -92,38 +100,58 @@ func (p *Proxy) newUpstream(cfg *Config, address string) (*upstream, error) {
 // answerHead bounds the status line and headers of an answer.
 const answerHead = 64 << 10
 
-type dialer struct {
-	limit  time.Duration
-	addr   string
-	secure *tlsFiles
-}
-
-// dial resolves the name anew each time, so a node may move.
-func (d *dialer) dial(string) (net.Conn, error) {
-	ctx, stop := context.WithTimeout(context.Background(), d.limit)
+// dial makes a connection for the pool.
+func (n *upstream) dial(string) (net.Conn, error) {
+	ctx, stop := context.WithTimeout(context.Background(), n.key.dial)
 	defer stop()
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.addr)
+	generation := n.places.generation.Load()
+	c, at, err := n.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	u := &upConn{Conn: c}
-	u.peer.init(c)
-	if secure := d.secure.get(); secure != nil {
-		t := tls.Client(c, secure)
-		if err := t.HandshakeContext(ctx); err != nil {
-			_ = c.Close()
-			return nil, fmt.Errorf("tls: %w", err)
-		}
-		u.Conn, u.tls = t, true
+	u := &upConn{Conn: c, places: n.places, at: at, generation: generation}
+	if t, ok := c.(*tls.Conn); ok {
+		u.tls = true
+		c = t.NetConn()
 	}
+	u.peer.init(c)
 	return u, nil
+}
+
+// connect makes a connection, TLS included.
+func (n *upstream) connect(ctx context.Context) (net.Conn, netip.AddrPort, error) {
+	c, at, err := n.places.dial(ctx)
+	if err != nil {
+		return nil, at, err
+	}
+	secure := n.secure.get()
+	if secure == nil {
+		return c, at, nil
+	}
+	t := tls.Client(c, secure)
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		return nil, at, fmt.Errorf("tls: %w", err)
+	}
+	return t, at, nil
 }
 
 // failed takes the node out of turn for a while.
 func (n *upstream) failed() {
 	pause := firstPause << min(n.failures.Add(1)-1, 5)
-	n.retryAt.Store(time.Now().Add(min(pause, lastPause)).UnixNano())
+	n.leaveOut(min(pause, lastPause))
 	n.up.Set(0)
+}
+
+// leaveOut lets other nodes go first for d at least.
+func (n *upstream) leaveOut(d time.Duration) {
+	until := time.Now().Add(d).UnixNano()
+	for {
+		old := n.retryAt.Load()
+		if old >= until || n.retryAt.CompareAndSwap(old, until) {
+			return
+		}
+	}
 }
 
 // answered takes the node into turn again.
@@ -176,55 +204,4 @@ func (n *upstream) attempt(j *job) error {
 		}
 		return err
 	}
-}
-
-// maxNodes is the number of bits that remember which nodes were tried.
-const maxNodes = 64
-
-// nodes are the upstreams in their turns.
-type nodes struct {
-	all  []*upstream
-	next atomic.Uint32
-}
-
-// pick is the node whose turn it is among those not tried yet: the next healthy
-// one, else the one whose pause ends first.
-func (s *nodes) pick(tried uint64) *upstream {
-	now := time.Now().UnixNano()
-	start := int(s.next.Add(1) - 1)
-	var last *upstream
-	for i := range s.all {
-		k := (start + i) % len(s.all)
-		if tried&(1<<k) != 0 {
-			continue
-		}
-		n := s.all[k]
-		at := n.retryAt.Load()
-		if at <= now {
-			return n
-		}
-		if last == nil || at < last.retryAt.Load() {
-			last = n
-		}
-	}
-	return last
-}
-
-func (s *nodes) mark(tried uint64, n *upstream) uint64 {
-	for k, o := range s.all {
-		if o == n {
-			return tried | 1<<k
-		}
-	}
-	return tried
-}
-
-// believedUp is the number of nodes that last answered, or were never used.
-func (s *nodes) believedUp() (up int) {
-	for _, n := range s.all {
-		if n.retryAt.Load() == 0 {
-			up++
-		}
-	}
-	return up
 }
