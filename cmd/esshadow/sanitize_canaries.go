@@ -103,7 +103,9 @@ func (r *canaryRun) run(ctx context.Context) (*canaryResult, error) {
 	go func() { upDone <- up.Serve(ln) }()
 	err = r.throughProxy(ctx, ln.Addr().String())
 	_ = up.Close()
-	<-upDone
+	if ended := <-upDone; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +142,7 @@ func (r *canaryRun) throughProxy(ctx context.Context, upstream string) error {
 		r.upstream.now.Store(&r.cases[i])
 		if err := playCase(addr, &r.cases[i]); err != nil {
 			stop()
-			<-ended
-			return fmt.Errorf("case %d: %w", i+1, err)
+			return errors.Join(fmt.Errorf("case %d: %w", i+1, err), <-ended)
 		}
 	}
 	scraped, err := r.scrape(ctx)

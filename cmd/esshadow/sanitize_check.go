@@ -156,7 +156,9 @@ func defaultsOf(cfg sanitize.Config) []defaultOf {
 	e := cfg.Effective()
 	integer, fraction := cfg.NumberActions()
 	return []defaultOf{
-		{"strings", cmp.Or(e.Defaults.String.Action, "tokens")}, {"integers", integer}, {"fractions", fraction},
+		{"strings", cmp.Or(e.Defaults.String.Action, "tokens")},
+		{"integers", integer},
+		{"fractions", fraction},
 		{"booleans", cmp.Or(e.Defaults.Boolean.Action, "keep")},
 	}
 }

@@ -23,8 +23,10 @@ func inflated(text []byte, max int64, yield func(decoding), trouble func(error))
 	}{
 		{"gzip", []byte{0x1F, 0x8B, 8}, func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 		{"zstd", []byte{0x28, 0xB5, 0x2F, 0xFD}, openZstd},
-		{"zlib", []byte{0x78, 0x01}, openZlib}, {"zlib", []byte{0x78, 0x5E}, openZlib},
-		{"zlib", []byte{0x78, 0x9C}, openZlib}, {"zlib", []byte{0x78, 0xDA}, openZlib},
+		{"zlib", []byte{0x78, 0x01}, openZlib},
+		{"zlib", []byte{0x78, 0x5E}, openZlib},
+		{"zlib", []byte{0x78, 0x9C}, openZlib},
+		{"zlib", []byte{0x78, 0xDA}, openZlib},
 	} {
 		rest := text
 		for range 4 { // the first two bytes may come by chance

@@ -102,43 +102,74 @@ func (m *Marks) sum(run []byte) string {
 // Probe makes requests with a new mark in every position that a request which
 // changes nothing can have. index is asked for; it need not be there.
 func (m *Marks) Probe(index string) ([]Case, error) {
-	var failed error
-	mark := func() string {
-		s, err := m.New()
-		failed = errors.Join(failed, err)
-		return s
-	}
-	text := func(v any) string {
-		b, err := json.Marshal(v)
-		failed = errors.Join(failed, err)
-		return string(b)
-	}
-	url := func(s string) string { return strings.ReplaceAll(s, "@", "%40") }
-	search := "/" + index + "/_search"
-	var all []Case
-	add := func(method, path string, body any, headers ...string) {
-		c := Case{Name: fmt.Sprintf("probe %d", len(all)+1), Method: method, Path: path, Headers: map[string]string{}}
-		if body != nil {
-			c.Body = text(body)
-			c.Headers["Content-Type"] = "application/json"
-		}
-		for i := 0; i+1 < len(headers); i += 2 {
-			c.Headers[headers[i]] = headers[i+1]
-		}
-		all = append(all, c)
-	}
-	type o map[string]any
-	query := func(q o) { add("POST", search, o{"query": q}) }
+	p := &prober{marks: m, index: index, search: "/" + index + "/_search"}
+	p.urls()
+	p.headers()
+	p.clauses()
+	p.bodies()
+	return p.all, p.failed
+}
 
-	add("GET", "/"+index+"/_doc/"+url(mark()), nil)
-	for _, p := range []string{"preference", "routing", "q", "stats"} {
-		add("GET", search+"?"+p+"="+url(mark()), nil)
+// prober collects the requests of a probe.
+type prober struct {
+	marks         *Marks
+	index, search string
+	all           []Case
+	failed        error
+}
+
+// o is an object of JSON.
+type o map[string]any
+
+func (p *prober) mark() string {
+	s, err := p.marks.New()
+	p.failed = errors.Join(p.failed, err)
+	return s
+}
+
+// inURL is a mark as it stands in a URL.
+func (p *prober) inURL() string { return strings.ReplaceAll(p.mark(), "@", "%40") }
+
+func (p *prober) text(v any) string {
+	b, err := json.Marshal(v)
+	p.failed = errors.Join(p.failed, err)
+	return string(b)
+}
+
+func (p *prober) add(method, path, body, media string, headers ...string) {
+	c := Case{Name: fmt.Sprintf("probe %d", len(p.all)+1), Method: method, Path: path, Body: body, Headers: map[string]string{}}
+	if body != "" {
+		c.Headers["Content-Type"] = media
 	}
-	add("GET", search+"?q=name:%22"+url(mark())+"%22", nil)
-	add("GET", search+"?sort="+url(mark())+":asc", nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		c.Headers[headers[i]] = headers[i+1]
+	}
+	p.all = append(p.all, c)
+}
+
+func (p *prober) post(path string, body o, headers ...string) {
+	p.add("POST", path, p.text(body), "application/json", headers...)
+}
+
+func (p *prober) query(q o) { p.post(p.search, o{"query": q}) }
+
+func (p *prober) urls() {
+	p.add("GET", "/"+p.index+"/_doc/"+p.inURL(), "", "")
+	for _, name := range []string{"preference", "routing", "q", "stats"} {
+		p.add("GET", p.search+"?"+name+"="+p.inURL(), "", "")
+	}
+	p.add("GET", p.search+"?q=name:%22"+p.inURL()+"%22", "", "")
+	p.add("GET", p.search+"?sort="+p.inURL()+":asc", "", "")
+}
+
+func (p *prober) headers() {
 	for _, h := range []string{"X-Opaque-Id", "Cookie", "X-Tenant", "Referer", "X-Forwarded-For", "User-Agent"} {
-		add("POST", search, o{"query": o{"match_all": o{}}}, h, mark())
+		p.post(p.search, o{"query": o{"match_all": o{}}}, h, p.mark())
 	}
+}
+
+func (p *prober) clauses() {
+	mark, query := p.mark, p.query
 	for _, clause := range []string{"term", "match", "match_phrase", "match_phrase_prefix", "prefix", "wildcard", "fuzzy"} {
 		query(o{clause: o{"name": mark()}})
 	}
@@ -151,19 +182,23 @@ func (m *Marks) Probe(index string) ([]Case, error) {
 	query(o{"more_like_this": o{"fields": []string{"name"}, "like": mark(), "min_term_freq": 1}})
 	query(o{"nested": o{"path": "a", "ignore_unmapped": true, "query": o{"term": o{"a.b": mark()}}}})
 	query(o{"function_score": o{"query": o{"term": o{"name": mark()}}, "functions": []o{{"filter": o{"term": o{"mail": mark()}}, "weight": 2}}}})
-	query(o{"wrapper": o{"query": base64.StdEncoding.EncodeToString([]byte(text(o{"term": o{"name": mark()}})))}})
+	query(o{"wrapper": o{"query": base64.StdEncoding.EncodeToString([]byte(p.text(o{"term": o{"name": mark()}})))}})
 	query(o{"term": o{"name": o{"value": mark(), "_name": mark()}}})
 	query(o{"exists": o{"field": mark()}})
-	add("POST", search, o{"size": 0, "aggs": o{mark(): o{"terms": o{"field": "name", "include": []string{mark()}, "missing": mark()}}}})
-	add("POST", search, o{"size": 0, "aggs": o{"f": o{"filters": o{"filters": o{mark(): o{"term": o{"name": mark()}}}}}}})
-	add("POST", search, o{"suggest": o{"s": o{"text": mark(), "term": o{"field": "name"}}}})
-	add("POST", search, o{"query": o{"match_all": o{}}, "sort": []any{o{"name": o{"order": "asc", "unmapped_type": "keyword"}}}, "search_after": []string{mark()}})
-	add("POST", search, o{"query": o{"match_all": o{}}, "post_filter": o{"term": o{"name": mark()}}, "highlight": o{"fields": o{"name": o{"highlight_query": o{"match": o{"name": mark()}}}}}})
-	add("POST", "/"+index+"/_count", o{"query": o{"match": o{"name": mark()}}})
-	add("POST", "/"+index+"/_mget", o{"ids": []string{mark()}})
-	add("POST", "/_msearch", nil)
-	last := &all[len(all)-1]
-	last.Headers["Content-Type"] = "application/x-ndjson"
-	last.Body = text(o{"index": index, "preference": mark()}) + "\n" + text(o{"query": o{"term": o{"name": mark()}}}) + "\n"
-	return all, failed
+}
+
+func (p *prober) bodies() {
+	mark, all := p.mark, o{"match_all": o{}}
+	p.post(p.search, o{"size": 0, "aggs": o{mark(): o{"terms": o{"field": "name", "include": []string{mark()}, "missing": mark()}}}})
+	p.post(p.search, o{"size": 0, "aggs": o{"f": o{"filters": o{"filters": o{mark(): o{"term": o{"name": mark()}}}}}}})
+	p.post(p.search, o{"suggest": o{"s": o{"text": mark(), "term": o{"field": "name"}}}})
+	p.post(p.search, o{"query": all, "sort": []any{o{"name": o{"order": "asc", "unmapped_type": "keyword"}}}, "search_after": []string{mark()}})
+	p.post(p.search, o{
+		"query": all, "post_filter": o{"term": o{"name": mark()}},
+		"highlight": o{"fields": o{"name": o{"highlight_query": o{"match": o{"name": mark()}}}}},
+	})
+	p.post("/"+p.index+"/_count", o{"query": o{"match": o{"name": mark()}}})
+	p.post("/"+p.index+"/_mget", o{"ids": []string{mark()}})
+	lines := p.text(o{"index": p.index, "preference": mark()}) + "\n" + p.text(o{"query": o{"term": o{"name": mark()}}}) + "\n"
+	p.add("POST", "/_msearch", lines, "application/x-ndjson")
 }
