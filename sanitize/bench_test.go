@@ -86,7 +86,7 @@ func cpuTime() time.Duration {
 func BenchmarkBulk(b *testing.B) {
 	xs := []*capture.Exchange{exchange("POST", "/_bulk", bulkLog(2000), "Content-Type", "application/x-ndjson")}
 	off := false
-	for _, name := range []string{PresetFidelity, PresetStrict} {
+	for _, name := range []string{PresetFidelity, PresetStrict, PresetECSLogs} {
 		b.Run(name, func(b *testing.B) { benchmark(b, preset(name), xs) })
 	}
 	cfg := preset(PresetFidelity)

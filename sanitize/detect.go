@@ -27,23 +27,58 @@ const (
 // detector recognises one kind of personal data or of secret, at the place of a
 // text where one may begin.
 type detector struct {
-	name string
-	find func(s []byte) bool
+	name  string
+	needs hint
+	find  func(s []byte) bool
+}
+
+// hint is what a text must have for a detector to be worth running.
+type hint uint8
+
+const (
+	hintAt     hint = 1 << iota // @, in one of its spellings
+	hintDigits                  // eight digits
+	hintLong                    // fifteen bytes
+	hintURL                     // : ? or &
+	hintDash                    // -----
+)
+
+func hintsOf(s []byte) (h hint) {
+	digits := 0
+	for _, c := range s {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '@', c == '%', c == '&', c == 0xEF:
+			h |= hintAt | hintURL
+		case c == ':', c == '?':
+			h |= hintURL
+		case c == '-':
+			h |= hintDash
+		}
+	}
+	if digits >= 8 {
+		h |= hintDigits
+	}
+	if len(s) >= 15 {
+		h |= hintLong
+	}
+	return h
 }
 
 func allDetectors() []detector {
 	return []detector{
-		{"email", hasEmail},
-		{"phone:cn", hasPhoneCN},
-		{"phone:e164", hasE164},
-		{"id:cn", hasIDCN},
-		{"card", hasCard},
-		{"iban", hasIBAN},
-		{"jwt", hasJWT},
-		{"pem", hasPEM},
-		{"es_api_key", hasAPIKey},
-		{"url_credentials", hasURLCredentials},
-		{entropyName, hasEntropy},
+		{"email", hintAt, hasEmail},
+		{"phone:cn", hintDigits, hasPhoneCN},
+		{"phone:e164", hintDigits, hasE164},
+		{"id:cn", hintDigits, hasIDCN},
+		{"card", hintDigits, hasCard},
+		{"iban", hintLong, hasIBAN},
+		{"jwt", hintLong, hasJWT},
+		{"pem", hintDash, hasPEM},
+		{"es_api_key", hintLong, hasAPIKey},
+		{"url_credentials", hintURL, hasURLCredentials},
+		{entropyName, hintLong, hasEntropy},
 	}
 }
 
@@ -109,11 +144,12 @@ const minDetected = 6
 // look gives what the rules want done with a kept value: "" for nothing,
 // detectMask or detectDrop.
 func (d *detectors) look(s []byte) (want string) {
-	if len(s) < minDetected {
+	if len(s) < minDetected || dateLen(s) == len(s) {
 		return ""
 	}
+	hints := hintsOf(s)
 	for i := range d.use {
-		if !d.use[i].find(s) {
+		if d.use[i].needs&^hints != 0 || !d.use[i].find(s) {
 			continue
 		}
 		d.found[i].Add(1)

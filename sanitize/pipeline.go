@@ -36,6 +36,7 @@ type Pipeline struct {
 	boolean           action
 	detect            *detectors
 	mixed             bool // rules treat fields unlike the default
+	places            bool // rules are for places
 
 	headers    map[string]headerKind
 	params     map[string]prim
@@ -103,6 +104,7 @@ func (p *Pipeline) addRules(cfg Config, key Key, salt []byte) error {
 	p.ints, p.floats, p.minDigits, p.digits = cfg.numberModes()
 	p.detect = newDetectors(cfg.Detectors)
 	p.mixed = slices.ContainsFunc(p.rules, func(r fieldRule) bool { return r.action != p.other || r.style != nil || r.domain != domainText })
+	p.places = slices.ContainsFunc(p.rules, func(r fieldRule) bool { return r.action == actGeoGrid || r.action == actLonShift })
 	p.domains = map[string]*domainKeys{domainText: p.text, domainIDs: p.ids}
 	for name := range cfg.Domains {
 		keys, err := newDomainKeys(key, salt, name)

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -154,14 +155,19 @@ func (p *Pipeline) ruleFor(path string) int {
 func (w *Worker) actionFor(path []byte) action { return w.planFor(path).action }
 
 // newPlans makes the plans of a worker. Rules without a style of their own share
-// the worker's domains.
+// the worker's domains, rules of one style each other's.
 func (w *Worker) newPlans() {
-	const small = 10
+	const small = 12
 	w.plans = make([]plan, len(w.p.rules))
 	for i := range w.p.rules {
 		rule := &w.p.rules[i]
 		d := w.text
+		like := slices.IndexFunc(w.p.rules[:i], func(r fieldRule) bool {
+			return r.domain == rule.domain && (r.style == nil) == (rule.style == nil) && reflect.DeepEqual(r.style, rule.style)
+		})
 		switch {
+		case like >= 0:
+			d = w.plans[like].d
 		case rule.style != nil:
 			d = newDomain(w.p.domains[rule.domain], rule.style, &w.post, small)
 		case rule.domain == domainIDs:

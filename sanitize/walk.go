@@ -331,7 +331,7 @@ func (r *rewriter) doc() reason {
 }
 
 func (r *rewriter) docValue(k es.Token) reason {
-	if len(r.p.rules) > 0 && r.geoPlan() != nil {
+	if r.p.places && r.geoPlan() != nil {
 		return r.value(k, node{scalar: pGeo})
 	}
 	switch k.Kind {
