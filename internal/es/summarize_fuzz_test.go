@@ -106,3 +106,27 @@ func BenchmarkSummarize(b *testing.B) {
 		})
 	}
 }
+
+// Strings of all lengths about two words, with all runs of backslashes before a
+// quote at every place, end where the plain way says.
+func TestQuoteEnd(t *testing.T) {
+	for n := range 27 {
+		for at := range n {
+			for slashes := range at + 1 {
+				in := bytes.Repeat([]byte("a"), n)
+				in[at] = '"'
+				for j := range slashes {
+					in[at-1-j] = '\\'
+				}
+				for i := range n {
+					if got, want := quoteEnd(in, i), farQuoteEnd(in, i); got != want {
+						t.Fatalf("quoteEnd(%q, %d) = %d, want %d", in, i, got, want)
+					}
+				}
+			}
+		}
+	}
+	if got := quoteEnd([]byte(`!"#"`), 0); got != 2 { // neighbours of the quote's code
+		t.Errorf("got %d", got)
+	}
+}

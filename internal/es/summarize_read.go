@@ -2,7 +2,9 @@ package es
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
 )
 
 // cursor reads the JSON text of an answer member by member. Tokens checks all
@@ -224,6 +226,24 @@ func (c *cursor) skipOpen() {
 // quoteEnd is the offset after the quote that ends the string whose text
 // begins at i, -1 if there is none.
 func quoteEnd(in []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	// Most strings are shorter than the call of IndexByte is worth. Where stop is
+	// set first, a quote stands.
+	for at := i; at+8 <= len(in) && at < i+16; at += 8 {
+		w := binary.LittleEndian.Uint64(in[at:]) ^ ones*'"'
+		if stop := (w - ones) &^ w & highs; stop != 0 {
+			end := at + bits.TrailingZeros64(stop)/8
+			if end > i && in[end-1] == '\\' {
+				break
+			}
+			return end + 1
+		}
+	}
+	return farQuoteEnd(in, i)
+}
+
+// farQuoteEnd is quoteEnd for strings of any length, with backslashes.
+func farQuoteEnd(in []byte, i int) int {
 	for start := i; ; {
 		n := bytes.IndexByte(in[i:], '"')
 		if n < 0 {
