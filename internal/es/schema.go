@@ -77,7 +77,7 @@ type mappingNode struct {
 // /{index}/_settings. An empty settings answer stands for an engine that does
 // not tell them. Errors wrap ErrSchema and quote nothing.
 func ParseSchema(mapping, settings []byte) (Schema, error) {
-	s := Schema{Version: SchemaVersion}
+	s := Schema{Version: SchemaVersion, Groups: []IndexSchema{}}
 	var byIndex map[string]struct {
 		Mappings json.RawMessage `json:"mappings"`
 	}
