@@ -310,23 +310,36 @@ func (r *replayCmd) mapper(info capture.Info) (es.Mapper, error) {
 			return es.Mapper{}, fmt.Errorf("--key: %s is key %s, the capture was made with key %s", path, key.ID(), id)
 		}
 	}
-	cfg := r.set.cfg.Sanitize.Config
-	var salt []byte
-	if len(info.Metas) > 0 {
-		m := info.Metas[0]
-		cfg.Preset = m.Preset
-		if m.Salt != "" { // pseudonyms that hold for this capture alone
-			cfg.Scope = "capture"
-			if salt, err = hex.DecodeString(m.Salt); err != nil {
-				return es.Mapper{}, errors.New("--key: the capture's salt is damaged")
-			}
-		}
+	if err := loadRules(r.s, &r.set.cfg.Sanitize, false); err != nil {
+		return es.Mapper{}, err
 	}
-	pipe, err := sanitize.New(cfg, key, salt)
+	pipe, err := idRule(r.set.cfg.Sanitize.Config, key, info)
 	if err != nil {
 		return es.Mapper{}, err
 	}
 	return sharedMapper(pipe.Worker()), nil
+}
+
+// idRule is the capture's rule for ids, made again from its header.
+func idRule(cfg sanitize.Config, key sanitize.Key, info capture.Info) (*sanitize.Pipeline, error) {
+	if len(info.Metas) == 0 {
+		return sanitize.New(cfg, key, nil)
+	}
+	m := info.Metas[0]
+	cfg.Preset = m.Preset
+	var salt []byte
+	if m.Salt != "" { // pseudonyms that hold for this capture alone
+		cfg.Scope = "capture"
+		var err error
+		if salt, err = hex.DecodeString(m.Salt); err != nil {
+			return nil, errors.New("--key: the capture's salt is damaged")
+		}
+	}
+	pipe, err := sanitize.New(cfg, key, salt)
+	if err == nil && m.Rules != "" && pipe.RulesHash() != m.Rules {
+		return nil, errors.New("--key: the capture was made with rules of its own: name the configuration file that it was made with by --config")
+	}
+	return pipe, err
 }
 
 // sharedMapper makes one worker's rules usable by several goroutines.
