@@ -123,3 +123,21 @@ func TestAppendQuoted(t *testing.T) {
 		}
 	}
 }
+
+// Each byte at each place of a text of up to three words, next to another that
+// needs an escape, whatever room dst has.
+func TestAppendQuotedAtEveryPlace(t *testing.T) {
+	for n := 1; n <= 24; n++ {
+		for at := range n {
+			for c := range 256 {
+				in := []byte(strings.Repeat("a", n))
+				in[n-1], in[at] = '"', byte(c)
+				want := strings.ToValidUTF8(string(in), "\ufffd")
+				raw := AppendQuoted(make([]byte, 0, at), in)
+				if got, ok := Unquote(nil, raw); !ok || string(got) != want || !json.Valid(raw) {
+					t.Fatalf("%q becomes %s", in, raw)
+				}
+			}
+		}
+	}
+}
