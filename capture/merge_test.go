@@ -16,10 +16,21 @@ func TestLeadingInt(t *testing.T) {
 		want int64
 		ok   bool
 	}{
-		{"0,", 0, true}, {"-1}", -1, true}, {"1760000000123456789,", 1760000000123456789, true},
-		{"9223372036854775807,", math.MaxInt64, true}, {"-9223372036854775807,", -math.MaxInt64, true},
-		{"9223372036854775808,", 0, false}, {"-9223372036854775808,", 0, false}, {"92233720368547758070,", 0, false},
-		{"18446744073709551617,", 0, false}, {"", 0, false}, {",", 0, false}, {"-,", 0, false}, {"12", 0, false}, {"1.5,", 0, false}, {"1e3,", 0, false},
+		{"0,", 0, true},
+		{"-1}", -1, true},
+		{"1760000000123456789,", 1760000000123456789, true},
+		{"9223372036854775807,", math.MaxInt64, true},
+		{"-9223372036854775807,", -math.MaxInt64, true},
+		{"9223372036854775808,", 0, false},
+		{"-9223372036854775808,", 0, false},
+		{"92233720368547758070,", 0, false},
+		{"18446744073709551617,", 0, false},
+		{"", 0, false},
+		{",", 0, false},
+		{"-,", 0, false},
+		{"12", 0, false},
+		{"1.5,", 0, false},
+		{"1e3,", 0, false},
 	} {
 		if got, ok := leadingInt([]byte(c.in)); got != c.want || ok != c.ok {
 			t.Errorf("leadingInt(%q) = %d, %v; want %d, %v", c.in, got, ok, c.want, c.ok)

@@ -122,7 +122,7 @@ func (r *fixedReader) Read(p []byte) (int, error) {
 }
 
 func noEOF(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

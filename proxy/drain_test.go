@@ -117,7 +117,7 @@ func TestCloseEndsAtOnce(t *testing.T) {
 	p.stop()
 	p.Close()
 	p.Close()
-	<-p.done
+	_ = <-p.done
 	p.done <- nil
 	if d := time.Since(begin); d > 3*time.Second {
 		t.Errorf("it took %v", d)

@@ -194,7 +194,7 @@ func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	err := p.server.ShutdownWithContext(limit)
 	left := p.inFlight.Load()
 	p.conns.closeAll()
-	<-served
+	_ = <-served // what ended it is told by Shutdown
 	p.conns.wait(lastWait)
 	p.closeIdle()
 	if err != nil && left > 0 {

@@ -31,13 +31,6 @@ func (b *budget) try(n int64) bool {
 	return true
 }
 
-// force takes n in any case.
-func (b *budget) force(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.add(n)
-}
-
 func (b *budget) add(n int64) {
 	b.held += n
 	b.peak = max(b.peak, b.held)

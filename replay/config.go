@@ -15,7 +15,7 @@ type Secret string
 
 const hidden = "[secret]"
 
-// String, GoString and MarshalText keep the secret out of logs and files.
+// String keeps the secret out of logs and files, as GoString and MarshalText do.
 func (Secret) String() string { return hidden }
 
 // GoString is String.

@@ -25,7 +25,7 @@ func closedByPeer(c net.Conn) bool {
 	err = rc.Read(func(fd uintptr) bool {
 		var b [1]byte
 		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		closed = err != unix.EAGAIN && err != unix.EWOULDBLOCK && err != unix.EINTR //nolint:errorlint // a plain errno
+		closed = err != unix.EAGAIN && err != unix.EWOULDBLOCK && err != unix.EINTR
 		return true
 	})
 	return closed || err != nil

@@ -100,8 +100,12 @@ func (c Config) Validate() error {
 		key   string
 		value int64
 	}{
-		{"rotate_size", int64(c.RotateSize)}, {"rotate_age", int64(c.RotateAge)}, {"keep_size", int64(c.KeepSize)},
-		{"keep_age", int64(c.KeepAge)}, {"keep_files", int64(c.KeepFiles)}, {"min_free", int64(c.MinFree)},
+		{"rotate_size", int64(c.RotateSize)},
+		{"rotate_age", int64(c.RotateAge)},
+		{"keep_size", int64(c.KeepSize)},
+		{"keep_age", int64(c.KeepAge)},
+		{"keep_files", int64(c.KeepFiles)},
+		{"min_free", int64(c.MinFree)},
 	} {
 		if s.value < 0 {
 			bad(s.key, "is below 0")

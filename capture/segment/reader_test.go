@@ -192,7 +192,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, other := range []error{ErrVersion, ErrCorrupt, ErrTorn} {
-			if other != c.want && errors.Is(err, other) {
+			if !errors.Is(c.want, other) && errors.Is(err, other) {
 				t.Errorf("%s: %v is also %v", name, err, other)
 			}
 		}

@@ -108,11 +108,11 @@ func (s *sealer) open(dst, frame []byte, mark uint32, i BlockInfo) ([]byte, bool
 	return out, err == nil
 }
 
-// Recipients are whom blocks are sealed to, Identities what opens them.
-type (
-	Recipients []age.Recipient
-	Identities []age.Identity
-)
+// Recipients are whom blocks are sealed to.
+type Recipients []age.Recipient
+
+// Identities open sealed blocks.
+type Identities []age.Identity
 
 // WithRecipients seals the blocks to the recipients.
 func WithRecipients(recipients Recipients) Option {

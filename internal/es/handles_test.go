@@ -77,9 +77,11 @@ func TestAnswerHandles(t *testing.T) {
 		{"POST", "/_reindex?wait_for_completion=false", `{}`, `{"task":"n:1"}`, []string{"task n:1"}},
 		{"POST", "/a/_doc", `{}`, `{"_index":"a","_id":"auto","result":"created"}`, []string{"id auto"}},
 		{"PUT", "/a/_doc/1", `{}`, `{"_index":"a","_id":"1","result":"created"}`, nil},
-		{"POST", "/_bulk", "{\"index\":{\"_id\":\"1\"}}\n{}\n{\"create\":{\"_id\":null}}\n{}\n\n{\"index\":{\"_index\":\"_id\"}}\n{}\n{\"delete\":{\"_id\":\"2\"}}\n{\"update\":{}}\n{}\n{\"index\":{}}\n{}\n{\"index\":{}}",
+		{
+			"POST", "/_bulk", "{\"index\":{\"_id\":\"1\"}}\n{}\n{\"create\":{\"_id\":null}}\n{}\n\n{\"index\":{\"_index\":\"_id\"}}\n{}\n{\"delete\":{\"_id\":\"2\"}}\n{\"update\":{}}\n{}\n{\"index\":{}}\n{}\n{\"index\":{}}",
 			`{"items":[{"index":{"_id":"1"}},{"create":{"_id":"c","status":201}},{"index":{"_shards":{"_id":"no"},"_id":"i"}},{"delete":{"_id":"2"}},{"update":{"_id":"u"}},{"index":{"_id":null,"error":{}}}]}`,
-			[]string{"id c", "id i"}},
+			[]string{"id c", "id i"},
+		},
 		{"POST", "/_bulk", "{\"index\":{\"_id\":\"1\"}}\n{}\n", `{"items":[{"index":{"_id":"1"}}]}`, nil},
 		{"POST", "/a/_doc", `{}`, `{"_id":"auto"`, nil},
 		{"POST", "/a/_doc", `{}`, `["_id"]`, nil},

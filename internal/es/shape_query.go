@@ -205,7 +205,8 @@ func matchType(b []byte) string {
 // terms writes terms and ids clauses, whose lists keep their power of ten.
 func (f *Fingerprinter) terms(n int32) {
 	t := &f.tree
-	c, list := f.fieldOf(n), none
+	c := f.fieldOf(n)
+	var list int32
 	if values := t.get(n, "values"); string(t.key(n)) == "ids" {
 		c, list = none, values
 	} else {

@@ -73,7 +73,7 @@ func parseAgg(name string, n *node, depth int) (*aggregation, error) {
 }
 
 // check refuses parameters that are not known, before anything is searched.
-func (a *aggregation) check() error {
+func (g *aggregation) check() error {
 	known := map[string][]string{
 		"terms":          {"field", "size", "order", "min_doc_count", "shard_size", "show_term_doc_count_error", "execution_hint", "collect_mode"},
 		"date_histogram": {"field", "fixed_interval", "calendar_interval", "time_zone", "format", "min_doc_count", "order"},
@@ -86,31 +86,31 @@ func (a *aggregation) check() error {
 		"value_count": {"field"},
 		"cardinality": {"field", "precision_threshold"},
 	}
-	params, ok := known[a.kind]
+	params, ok := known[g.kind]
 	if !ok {
-		f := parsing("Unknown aggregation type [%s]", a.kind)
+		f := parsing("Unknown aggregation type [%s]", g.kind)
 		return f
 	}
-	if !a.p.isObject() {
-		return parsing("Aggregation [%s] must be an object", a.name)
+	if !g.p.isObject() {
+		return parsing("Aggregation [%s] must be an object", g.name)
 	}
-	if a.kind == "filter" {
+	if g.kind == "filter" {
 		return nil
 	}
-	if err := a.p.only(a.kind, params...); err != nil {
+	if err := g.p.only(g.kind, params...); err != nil {
 		return err
 	}
-	if _, ok := a.p.get("field").str(); !ok && a.kind != "filters" {
+	if _, ok := g.p.get("field").str(); !ok && g.kind != "filters" {
 		return illegal("Required one of fields [field, script], but none were specified.")
 	}
-	if a.metric() && len(a.subs) > 0 {
-		return failf(http.StatusBadRequest, "aggregation_initialization_exception", "Aggregator [%s] of type [%s] cannot accept sub-aggregations", a.name, a.kind)
+	if g.metric() && len(g.subs) > 0 {
+		return failf(http.StatusBadRequest, "aggregation_initialization_exception", "Aggregator [%s] of type [%s] cannot accept sub-aggregations", g.name, g.kind)
 	}
 	return nil
 }
 
-func (a *aggregation) metric() bool {
-	switch a.kind {
+func (g *aggregation) metric() bool {
+	switch g.kind {
 	case "min", "max", "avg", "sum", "stats", "value_count", "cardinality":
 		return true
 	}

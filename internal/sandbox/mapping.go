@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"math"
 	"sort"
 	"strconv"
@@ -199,7 +200,8 @@ func dynamicField(path string, v *node) *field {
 			return &field{path: path, typ: date, name: "date"}
 		}
 		return &field{path: path, typ: text, name: "text", subs: []*field{
-			{path: path + ".keyword", typ: keyword, name: "keyword", sub: true, ignoreAbove: 256}}}
+			{path: path + ".keyword", typ: keyword, name: "keyword", sub: true, ignoreAbove: 256},
+		}}
 	}
 	return nil
 }
@@ -252,9 +254,11 @@ func (f *field) read(s string) (value, error) {
 	case date:
 		t, _, err := parseDate(s, f.seconds)
 		if err != nil {
-			bad := f.unreadable(s).(*failure)
-			bad.cause = illegal("%v", err)
-			return value{}, bad
+			unreadable := f.unreadable(s)
+			if bad := (*failure)(nil); errors.As(unreadable, &bad) {
+				bad.cause = illegal("%v", err)
+			}
+			return value{}, unreadable
 		}
 		return value{n: t.UnixMilli(), f: float64(t.UnixMilli())}, nil
 	case boolean:
