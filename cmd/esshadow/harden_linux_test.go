@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 )
 
 // A proxy leaves no core dump, and nobody but root reads its memory.
@@ -42,7 +44,7 @@ func TestProxyIsHardened(t *testing.T) {
 // kernel would hide /proc/self.
 func TestProxyIsHardenedAsAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("needs root to become another user")
+		testenv.Skip(t, "needs root to become another user")
 	}
 	program, err := exec.LookPath("esshadow")
 	if err != nil {

@@ -51,7 +51,7 @@ func TestKeyCommands(t *testing.T) {
 	}
 	esshadow(t, nil, "key", "destroy", note).want(t, exitUsage, "64 hexadecimal digits")
 	if err := os.Link(file, filepath.Join(dir, "link")); err != nil {
-		t.Skip("no hard links here")
+		testenv.Skip(t, "no hard links here")
 	}
 	out := esshadow(t, nil, "key", "destroy", file).want(t, exitDone).out
 	if !strings.Contains(out, "destroyed key "+id) {
@@ -90,7 +90,7 @@ func TestSanitizeTest(t *testing.T) {
 	esshadowWith(t, strings.NewReader("{\n"), nil, "sanitize", "test", "--cases", "-").want(t, exitUsage, "line 1")
 }
 
-// The shared cases go the same way.
+// The cases of the corpus go the same way.
 func TestSanitizeTestCorpus(t *testing.T) {
 	file := testenv.Corpus(t, "canary_cases.ndjson")
 	out := esshadow(t, nil, "sanitize", "test", "--cases", file, "--json").want(t, exitDone).out
