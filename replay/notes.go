@@ -76,7 +76,7 @@ func (e *Engine) noteAll() {
 func (e *Engine) facts(z *es.Summarizer, it *item) {
 	o, a := &it.out, &it.ans
 	if o.Refused == "" {
-		o.ExactTotal, o.Sorted = requestFacts(it.plan.op, &it.plan.shot)
+		o.requestFacts(it.plan.op, &it.plan.shot)
 	}
 	if o.Sent == 0 {
 		return

@@ -35,11 +35,14 @@ type Outcome struct {
 	SourceWait   int64       `json:"src_wait,omitempty"` // µs, as in Record
 	SourceTook   int64       `json:"src_took,omitempty"`
 
-	ExactTotal bool     `json:"exact_total,omitempty"` // the request asked for an exact hits.total
-	Sorted     bool     `json:"sorted,omitempty"`      // the request names a sort other than _score
-	Fidelity   string   `json:"fid,omitempty"`
-	FidWhy     string   `json:"fid_why,omitempty"`
-	Example    *Example `json:"example,omitempty"` // on the first outcomes of each shape, and wherever one may be wanted
+	ExactTotal bool `json:"exact_total,omitempty"` // the request asked for an exact hits.total
+	Sorted     bool `json:"sorted,omitempty"`      // the request names a sort other than _score
+	// TerminateAfter: the request let the search stop early.
+	TerminateAfter bool `json:"terminate_after,omitempty"`
+
+	Fidelity string   `json:"fid,omitempty"`
+	FidWhy   string   `json:"fid_why,omitempty"`
+	Example  *Example `json:"example,omitempty"` // on the first outcomes of each shape, and wherever one may be wanted
 }
 
 // Example is a request as it was sent, for people to read. Body is cut at

@@ -40,6 +40,7 @@ func AppendOutcome(dst []byte, o *Outcome) []byte {
 
 	dst = appendTrue(dst, `,"exact_total":`, o.ExactTotal)
 	dst = appendTrue(dst, `,"sorted":`, o.Sorted)
+	dst = appendTrue(dst, `,"terminate_after":`, o.TerminateAfter)
 	dst = appendText(dst, `,"fid":`, o.Fidelity)
 	dst = appendText(dst, `,"fid_why":`, o.FidWhy)
 	if o.Example != nil {
@@ -168,6 +169,8 @@ func (d *OutcomeDecoder) answerField(name []byte, o *Outcome) error {
 		return d.d.Bool("exact_total", &o.ExactTotal)
 	case "sorted":
 		return d.d.Bool("sorted", &o.Sorted)
+	case "terminate_after":
+		return d.d.Bool("terminate_after", &o.TerminateAfter)
 	case "fid":
 		return d.d.Word("fid", &o.Fidelity)
 	case "fid_why":

@@ -52,7 +52,6 @@ type counts struct {
 type judgement struct {
 	explain  map[string]explanation // by kind of difference and operation, "kind op"
 	refused  map[string]int         // by reason
-	partial  int                    // answers that are not compared since the source called them partial
 	unjudged bool                   // what the answers say is bound to differ: only the sums are looked at
 }
 
@@ -99,7 +98,7 @@ func (j judgement) report(t *testing.T, run string) verdict {
 		t.Errorf("refused are %v, want %v", c.Refused, j.refused)
 	}
 	why := c.NotComparable
-	if n := why["nothing_to_compare"]; !j.unjudged && (n > 3*readLanes || why["source_partial"] != j.partial || total(why) != n+j.partial) {
+	if n := why["nothing_to_compare"]; !j.unjudged && (n > 3*readLanes || total(why) != n) {
 		t.Errorf("%v were not compared: only the opening and closing of scrolls and points in time has nothing to compare", why)
 	}
 	if total(c.Errors) > 0 || total(c.Shed) > 0 || c.Compared == 0 {
@@ -143,9 +142,6 @@ func explained(from, to engine) (reads, journal judgement) {
 		reads.explain["status open_pit"] = explanation{readLanes, "OpenSearch opens a point in time at /_search/point_in_time"}
 		reads.refused = map[string]int{"handle": readLanes * pitUses} // what stands on one
 	}
-	if n := endsEarly(to); n > 0 {
-		reads.explain["partial search"] = explanation{n, "OpenSearch 3 says terminated_early of what it did not have to count"}
-	}
 	if from.major != 7 {
 		return reads, journal
 	}
@@ -160,14 +156,4 @@ func explained(from, to engine) (reads, journal judgement) {
 		journal.explain["status bulk"] = explanation{1, typed}
 	}
 	return reads, journal
-}
-
-// endsEarly is how many searches of a whole run an engine says terminated_early
-// of although nothing is missing: OpenSearch 3 of every one for all documents
-// without hits. The report takes that for a partial answer.
-func endsEarly(e engine) int {
-	if e.flavor == "opensearch" && e.major >= 3 {
-		return 1
-	}
-	return 0
 }

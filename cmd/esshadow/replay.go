@@ -270,7 +270,7 @@ func judge(o *replay.Outcome) []string {
 		return nil
 	}
 	v := diff.Compare(diff.Answer{Status: o.SourceStatus, Summary: o.Want}, diff.Answer{Status: o.Status, Summary: o.Got},
-		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, diff.DefaultTolerances())
+		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, TerminateAfter: o.TerminateAfter, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, diff.DefaultTolerances())
 	kinds := make([]string, len(v.Findings))
 	for i, f := range v.Findings {
 		kinds[i] = string(f.Kind)

@@ -41,6 +41,10 @@ type Facts struct {
 	HasFrom    bool
 	Size, From int64
 
+	// TerminateAfter: the request lets the search stop early. Engines also say
+	// terminated_early of searches that were complete.
+	TerminateAfter bool
+
 	Scroll      bool // opens or continues a scroll
 	PIT         bool
 	SearchAfter bool
@@ -105,6 +109,8 @@ func (f *Facts) fromQuery(query string) bool {
 			if k := sortOfParam(value); k != SortNone {
 				f.Sort = k
 			}
+		case "terminate_after":
+			f.TerminateAfter = value != "" && value != "0"
 		case "filter_path":
 			f.FilterPath = f.FilterPath || value != ""
 		case "size":
@@ -215,6 +221,8 @@ func (r *factReader) member(key Token) bool {
 		return r.number(&r.f.From, &r.f.HasFrom)
 	case "sort":
 		return r.sort()
+	case "terminate_after":
+		r.f.TerminateAfter = true
 	case "pit":
 		r.f.PIT = true
 	case "search_after":

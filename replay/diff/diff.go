@@ -53,10 +53,13 @@ type Answer struct {
 
 // Ask is what the comparison must know of the request.
 type Ask struct {
-	ExactTotal bool   // it asked for an exact hits.total
-	Sorted     bool   // it named a sort other than _score
-	Fidelity   string // exact, approx, broken; "" counts as exact
-	FidWhy     string // why it is not exact
+	ExactTotal bool // it asked for an exact hits.total
+	Sorted     bool // it named a sort other than _score
+	// TerminateAfter: it let the search stop early, so that terminated_early says
+	// that something is missing. Engines also say it of complete answers.
+	TerminateAfter bool
+	Fidelity       string // exact, approx, broken; "" counts as exact
+	FidWhy         string // why it is not exact
 }
 
 // Tolerances bound what still counts as agreement.
@@ -192,7 +195,7 @@ func (c *comparison) summaries(want, got *es.Summary) {
 	case yes(want.TimedOut):
 		c.why = SourceTimedOut
 		return
-	case incomplete(want):
+	case c.incomplete(want):
 		c.why = SourcePartial
 		return
 	}
@@ -208,9 +211,11 @@ func (c *comparison) summaries(want, got *es.Summary) {
 
 func yes(b *bool) bool { return b != nil && *b }
 
-func incomplete(s *es.Summary) bool {
-	return yes(s.Partial) || yes(s.Running) || yes(s.Early) || s.Shards != nil && s.Shards.Failed > 0
+func (c *comparison) incomplete(s *es.Summary) bool {
+	return yes(s.Partial) || yes(s.Running) || c.early(s) || s.Shards != nil && s.Shards.Failed > 0
 }
+
+func (c *comparison) early(s *es.Summary) bool { return c.ask.TerminateAfter && yes(s.Early) }
 
 // targetIncomplete reports what made only the target's answer incomplete; its
 // figures then say nothing.
@@ -222,7 +227,7 @@ func (c *comparison) targetIncomplete(want, got *es.Summary) bool {
 	if got.Shards != nil && got.Shards.Failed > 0 && want.Shards != nil {
 		c.add(ShardFailures, num(want.Shards.Failed), num(got.Shards.Failed))
 	}
-	if yes(got.Partial) || yes(got.Running) || yes(got.Early) {
+	if yes(got.Partial) || yes(got.Running) || c.early(got) {
 		c.add(Partial, "false", "true")
 	}
 	if want.TimedOut != nil && got.TimedOut != nil {

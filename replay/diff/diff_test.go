@@ -52,6 +52,8 @@ func TestCompare(t *testing.T) {
 		"source lost shards":             {want: ok(with(search(1, "eq"), func(s *es.Summary) { s.Shards.Failed = 1 })), got: ok(search(2, "eq")), why: SourcePartial},
 		"target lost shards":             {want: ok(search(1, "eq")), got: ok(with(search(0, "eq"), func(s *es.Summary) { s.Shards.Failed = 1 })), kinds: []Kind{ShardFailures}},
 		"target still running":           {want: ok(search(1, "eq")), got: ok(with(search(0, "eq"), func(s *es.Summary) { s.Running = ptr(true) })), kinds: []Kind{Partial}},
+		"both complete, one says early":  {want: ok(search(1, "eq")), got: ok(with(search(1, "eq"), func(s *es.Summary) { s.Early = ptr(true) }))},
+		"asked to stop early":            {want: ok(with(search(1, "eq"), func(s *es.Summary) { s.Early = ptr(true) })), got: ok(search(9, "eq")), ask: Ask{TerminateAfter: true}, why: SourcePartial},
 		"unreadable target":              {want: ok(search(1, "eq")), got: ok(&es.Summary{Unreadable: "json"}), why: Unreadable},
 		"bound that holds":               {want: ok(search(20000, "eq")), got: ok(search(10000, "gte"))},
 		"bound that contradicts":         {want: ok(search(5000, "eq")), got: ok(search(10000, "gte")), kinds: []Kind{TotalHits}},

@@ -216,7 +216,7 @@ func (c *comparison) items(want, got *es.Summary) {
 	var kinds []string
 	for i := range want.Items {
 		v := Compare(Answer{want.Items[i].Status, &want.Items[i].Summary}, Answer{got.Items[i].Status, &got.Items[i].Summary},
-			Ask{Fidelity: c.ask.Fidelity}, c.tol)
+			Ask{Fidelity: c.ask.Fidelity, FidWhy: c.ask.FidWhy, TerminateAfter: c.ask.TerminateAfter}, c.tol)
 		c.compared = c.compared || v.Why == ""
 		if len(v.Findings) > 0 {
 			bad++

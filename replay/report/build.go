@@ -151,7 +151,7 @@ func (b *builder) verdict(o *replay.Outcome) diff.Verdict {
 		return diff.Verdict{}
 	}
 	v := diff.Compare(diff.Answer{Status: o.SourceStatus, Summary: o.Want}, diff.Answer{Status: o.Status, Summary: o.Got},
-		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, b.opt.Tolerances)
+		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, TerminateAfter: o.TerminateAfter, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, b.opt.Tolerances)
 	if len(v.Findings) > 0 && b.scan.strangers() && !v.Has(diff.Status) {
 		return diff.Verdict{Why: Pseudonyms}
 	}
