@@ -21,7 +21,7 @@ func (r *rewriter) lucene(k es.Token, s []byte) reason {
 // luceneText appends the form of a query in Lucene's classic syntax: operators,
 // boosts and distances stay, field names go the way of field names, words,
 // phrases and the insides of regular expressions become pseudonyms.
-func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) {
+func (w *Worker) luceneText(dst, s []byte) ([]byte, reason) { //nolint:funlen // one case for each kind of token
 	if hasUnicodeEscape(s) {
 		return dst, dropUnparsableQuery
 	}

@@ -80,7 +80,7 @@ func (r *rewriter) language() reason {
 // or holds no letter and no digit stays. Others, and numbers of four and more
 // digits, are replaced where the policy is literals, and drop the record where
 // it is code.
-func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) {
+func (w *Worker) scriptText(dst, s []byte) ([]byte, reason) { //nolint:funlen // one case for each kind of token
 	literals := w.p.cfg.Scripts == "literals"
 	for i := 0; i < len(s); {
 		c := s[i]
