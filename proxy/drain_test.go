@@ -79,6 +79,7 @@ func TestDrainingRefusesNewRequests(t *testing.T) {
 	c := dial(t, p.addr)
 	c.ask(getRoot)
 	p.draining.Store(true)
+	p.refusing.Store(true)
 	a := c.ask(getRoot)
 	checkRefusal(t, a, 503, "proxy_draining")
 	if a.get("connection") == nil {
@@ -178,4 +179,79 @@ func TestSilentClients(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever asks on a kept connection while the proxy ends gets the answer, and
+// with it the end of the connection.
+func TestDrainAnswersKeptConnections(t *testing.T) {
+	n := recording(t)
+	p := start(t, Deps{}, func(c *Config) { c.Drain = 10 * time.Second }, n.url())
+	c := dial(t, p.addr)
+	c.ask(getRoot)
+	p.stop()
+	until(t, "it drains", p.draining.Load)
+	a := c.ask(getRoot)
+	if a.status() != 200 || a.get("connection") == nil {
+		t.Errorf("answer %q %q", a.line, a.headers)
+	}
+	if _, err := c.br.ReadByte(); err != io.EOF {
+		t.Errorf("then %v", err)
+	}
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+	p.done <- nil
+}
+
+// Connections that wait in the kernel's backlog are served before the socket
+// closes.
+func TestDrainServesTheBacklog(t *testing.T) {
+	n := recording(t)
+	for range 20 {
+		p := start(t, Deps{}, func(c *Config) { c.Drain = 10 * time.Second }, n.url())
+		first := dial(t, p.addr)
+		first.ask(getRoot)
+		first.Close()
+		var all []*client
+		for range 50 {
+			all = append(all, dial(t, p.addr))
+		}
+		p.stop()
+		for _, c := range all {
+			if a := c.ask(getRoot); a.status() != 200 {
+				t.Fatalf("answer %q %v", a.line, a.err)
+			}
+		}
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+		p.done <- nil
+	}
+}
+
+func TestListen(t *testing.T) {
+	cfg := Default()
+	cfg.Listen = "127.0.0.1:0"
+	one, err := Listen(t.Context(), &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	cfg.Listen = one.Addr().String()
+	if ln, err := Listen(t.Context(), &cfg); err == nil {
+		ln.Close()
+		t.Error("two sockets on one port without reuse_port")
+	}
+	cfg.Listen, cfg.ReusePort = "127.0.0.1:0", true
+	one, err = Listen(t.Context(), &cfg)
+	if err != nil {
+		t.Skip("no SO_REUSEPORT:", err)
+	}
+	defer one.Close()
+	cfg.Listen = one.Addr().String()
+	two, err := Listen(t.Context(), &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.Close()
 }

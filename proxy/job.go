@@ -97,7 +97,7 @@ func (j *job) run(ctx *fasthttp.RequestCtx) error {
 		j.closing = true
 		return err
 	}
-	if j.p.draining.Load() {
+	if j.p.refusing.Load() {
 		j.closing = true
 		return errDraining
 	}

@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -29,6 +31,7 @@ type listener struct {
 	p     *Proxy
 	slots chan struct{}
 	ended chan struct{}
+	empty chan struct{} // closed when the backlog was found empty at the end
 	once  sync.Once
 	id    uint64
 }
@@ -40,7 +43,7 @@ func (s *connSet) listen(p *Proxy, ln net.Listener) *listener {
 	s.mu.Unlock()
 	return &listener{
 		Listener: ln, p: p,
-		slots: make(chan struct{}, p.now.Load().cfg.MaxConnections), ended: make(chan struct{}),
+		slots: make(chan struct{}, p.now.Load().cfg.MaxConnections), ended: make(chan struct{}), empty: make(chan struct{}),
 	}
 }
 
@@ -56,6 +59,14 @@ func (l *listener) Accept() (net.Conn, error) {
 		c, err := l.Listener.Accept()
 		if err == nil {
 			return l.wrap(c), nil
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			// See finish. A busy machine may be here only after the deadline.
+			if waiting(l.Listener) && l.expire() == nil {
+				continue
+			}
+			close(l.empty) // the server does not ask again
+			return nil, io.EOF
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return nil, io.EOF
@@ -115,6 +126,30 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	return cc
 }
 
+// finish takes the connections that wait in the kernel's backlog, which closing
+// would reset, and closes.
+func (l *listener) finish(limit context.Context) {
+	if l.expire() == nil {
+		late := time.NewTimer(lastCall)
+		defer late.Stop()
+		select {
+		case <-l.empty:
+		case <-late.C: // as many connections as may be, or ever more of them
+		case <-limit.Done():
+		}
+	}
+	_ = l.Close()
+}
+
+// expire ends the wait for a connection in a moment.
+func (l *listener) expire() error {
+	d, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return d.SetDeadline(time.Now().Add(emptyQueue))
+}
+
 // Close may be called more than once.
 func (l *listener) Close() (err error) {
 	l.once.Do(func() {
@@ -150,15 +185,13 @@ func (s *connSet) closeAll() {
 	}
 }
 
-// wait returns when no connection is open any more, or after limit: one may be
-// held by a node that takes no connection.
-func (s *connSet) wait(limit time.Duration) {
-	end := time.NewTimer(limit)
-	defer end.Stop()
+// wait returns when no connection is open any more, or when limit ends: one may
+// be held by a node that takes no connection.
+func (s *connSet) wait(limit context.Context) {
 	for len(s.all()) > 0 {
 		select {
 		case <-s.less:
-		case <-end.C:
+		case <-limit.Done():
 			return
 		}
 	}

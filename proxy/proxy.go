@@ -9,7 +9,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
@@ -43,7 +42,8 @@ type Proxy struct {
 	watchers  watchers
 	lookup    lookup
 
-	draining atomic.Bool
+	draining atomic.Bool // answers say Connection: close
+	refusing atomic.Bool // requests are refused
 	serving  atomic.Bool
 	// reloading is held while the setup changes.
 	reloading sync.Mutex
@@ -153,8 +153,8 @@ func setAside(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 }
 
 // Serve accepts on ln until ctx ends, then drains: no new connection, requests
-// in flight end within Config.Drain, whoever asks again is told to go
-// elsewhere. It returns nil when everything ended in order. It is called once.
+// in flight end within Config.Drain, kept connections end with their next answer
+// or, if they stay idle, after a moment. It returns nil when everything ended in order. It is called once.
 func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 	if p.serving.Swap(true) {
 		return errors.New("proxy: serves already")
@@ -181,36 +181,8 @@ func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 	return p.drain(wrapped, served)
 }
 
-// lastWait is how long connections that were cut may take to end.
-const lastWait = 2 * time.Second
-
-func (p *Proxy) drain(ln *listener, served <-chan error) error {
-	p.draining.Store(true)
-	p.log.Info("draining", zap.Int64("in_flight", p.inFlight.Load()))
-	limit, stop := context.WithTimeout(p.killed, p.now.Load().cfg.Drain)
-	defer stop()
-	_ = ln.Close()
-	p.conns.closeUnused()
-	err := p.server.ShutdownWithContext(limit)
-	left := p.inFlight.Load()
-	p.conns.closeAll()
-	_ = <-served // what ended it is told by Shutdown
-	p.conns.wait(lastWait)
-	p.closeIdle()
-	if err != nil && left > 0 {
-		return fmt.Errorf("proxy: %d requests were cut off at the end", left)
-	}
-	return nil
-}
-
 // Close ends Serve at once, with whatever is in flight.
 func (p *Proxy) Close() { p.kill() }
-
-func (p *Proxy) closeIdle() {
-	for _, n := range p.now.Load().nodes.all {
-		n.pool.CloseIdleConnections()
-	}
-}
 
 // Stats are the sums so far.
 func (p *Proxy) Stats() Stats {

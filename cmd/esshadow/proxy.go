@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -88,6 +87,7 @@ func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
 	f.StringVar(&p.Admin, "admin", p.Admin, "`address` of /metrics, /healthz, /readyz and /control, or off")
 	f.StringVar(&files.Dir, "capture", "", "`directory` for the capture; absent: nothing is captured")
 	f.StringVar(&cfg.Sanitize.Preset, "preset", cfg.Sanitize.Preset, "sanitising preset: strict, fidelity, sealed or off")
+	f.BoolVar(&p.ReusePort, "reuse-port", false, "let another process listen on the same address, to take over")
 	f.StringVar(&p.AdminTokenFile, "admin-token-file", "", "`file` with the token that /control needs; without it, control is for this machine alone")
 	f.StringSliceVar((*[]string)(&cfg.Sanitize.Recipients), "recipient", nil, "age recipient (age1…) that preset sealed encrypts to; repeatable")
 	f.StringVar(&cfg.Sanitize.Rules, "rules", "", "sanitising rules `file`; its preset gives way to --preset")
@@ -160,7 +160,7 @@ func (g *gateway) captureStats() capture.Stats {
 // serve listens and says so in one line.
 func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	cfg := &set.cfg
-	ln, err := net.Listen("tcp", cfg.Proxy.Listen)
+	ln, aln, err := listen(ctx, &cfg.Proxy, s.env)
 	if err != nil {
 		return err
 	}
@@ -171,12 +171,7 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	adminDone := make(chan error, 1)
 	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdmin()
-	if cfg.Proxy.Admin != "" && cfg.Proxy.Admin != "off" {
-		aln, err := net.Listen("tcp", cfg.Proxy.Admin)
-		if err != nil {
-			_ = ln.Close()
-			return err
-		}
+	if aln != nil {
 		admin = aln.Addr().String()
 		g.admin = admin
 		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, g.adminHandler()) }()
@@ -192,6 +187,8 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 		set.listening(ln.Addr())
 	}
 	defer g.reloadOnHangup()()
+	g.notify("READY=1")
+	defer context.AfterFunc(ctx, func() { g.notify("STOPPING=1") })()
 	err = g.proxy.Serve(ctx, ln)
 	stopAdmin()
 	return errors.Join(err, <-adminDone)
