@@ -32,6 +32,7 @@ type job struct {
 
 	method, target []byte
 	op             es.Op
+	class          es.Class
 	http10         bool
 	headOnly       bool // HEAD
 	closing        bool // the connection ends after the answer
@@ -134,7 +135,8 @@ func (j *job) inspect(ctx *fasthttp.RequestCtx) error {
 		return badRequest("unknown form of request target")
 	}
 	j.target = target
-	j.op = es.Classify(text(j.method), text(target)).Op
+	route := es.Classify(text(j.method), text(target))
+	j.op, j.class = route.Op, route.Class
 	j.req.expect = j.req.expect && !j.http10
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 type metrics struct {
 	requests  *prometheus.CounterVec
 	rows      [256]atomic.Pointer[metricRow]
-	request   prometheus.Histogram
+	request   [es.ClassDestructive + 1]prometheus.Observer
+	bytes     [2]prometheus.Counter // of bodies: requests', answers'
 	upstream  prometheus.Histogram
 	overhead  prometheus.Histogram
 	aborted   *prometheus.CounterVec
@@ -40,11 +41,6 @@ func newMetrics(reg prometheus.Registerer, inFlight func() float64) (*metrics, e
 			Name: "esshadow_proxy_requests_total",
 			Help: "Requests by operation and by the status that the client got; 499: the client left first.",
 		}, []string{"op", "code"}),
-		request: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "esshadow_proxy_request_seconds",
-			Help:    "From a request's first byte to the last byte of its answer, as the client sees it.",
-			Buckets: latencyBuckets(),
-		}),
 		upstream: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "esshadow_proxy_upstream_seconds",
 			Help:    "From sending a request to the upstream to the last byte of its answer.",
@@ -76,13 +72,26 @@ func newMetrics(reg prometheus.Registerer, inFlight func() float64) (*metrics, e
 			Help: "1 while the upstream answers or has not been asked yet, 0 after it failed.",
 		}, []string{"upstream"}),
 	}
+	request := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "esshadow_proxy_request_seconds",
+		Help:    "From a request's first byte to the last byte of its answer, as the client sees it, by class of operation.",
+		Buckets: latencyBuckets(),
+	}, []string{"class"})
+	for class := range m.request {
+		m.request[class] = request.WithLabelValues(es.Class(class).String())
+	}
+	bodies := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "esshadow_proxy_body_bytes_total",
+		Help: "Bytes of bodies that passed, without their framing: in from clients, out to them.",
+	}, []string{"direction"})
+	m.bytes = [2]prometheus.Counter{bodies.WithLabelValues("in"), bodies.WithLabelValues("out")}
 	m.byClient, m.byNode = m.aborted.WithLabelValues("client"), m.aborted.WithLabelValues("upstream")
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "esshadow_proxy_in_flight",
 		Help: "Requests that are being served.",
 	}, inFlight)
 	for _, c := range []prometheus.Collector{
-		m.requests, m.request, m.upstream, m.overhead, m.aborted, m.panics, m.badOrigin, m.tapPanics, m.up, gauge,
+		m.requests, request, bodies, m.upstream, m.overhead, m.aborted, m.panics, m.badOrigin, m.tapPanics, m.up, gauge,
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
@@ -114,7 +123,9 @@ func (m *metrics) count(op es.Op, code int) {
 
 // observe adds the times of a job that was forwarded.
 func (m *metrics) observe(j *job) {
-	m.request.Observe(j.done.Sub(j.arrived).Seconds())
+	m.bytes[0].Add(float64(j.bodySize))
+	m.bytes[1].Add(float64(j.answerSize))
+	m.request[j.class].Observe(j.done.Sub(j.arrived).Seconds())
 	if j.last.IsZero() {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/capture/segment"
 )
 
 // newRegistry holds what every process shows of itself.
@@ -21,27 +22,30 @@ func newRegistry(b buildInfo) *prometheus.Registry {
 
 // captureMetrics shows a Recorder's Stats; a nil Recorder is state off.
 type captureMetrics struct {
-	stats                            func() capture.Stats
-	records, queue, raw, written, on *prometheus.Desc
+	stats                                  func() capture.Stats
+	dir                                    string
+	records, queue, raw, written, on, free *prometheus.Desc
 }
 
-func newCaptureMetrics(stats func() capture.Stats) *captureMetrics {
+func newCaptureMetrics(stats func() capture.Stats, dir string) *captureMetrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("esshadow_capture_"+name, help, labels, nil)
 	}
 	return &captureMetrics{
 		stats:   stats,
+		dir:     dir,
 		records: desc("records_total", "Requests by what became of their record.", "result", "reason"),
 		queue:   desc("queue_bytes", "Memory held by exchanges and lines on their way to the file."),
 		raw:     desc("raw_bytes_total", "Bytes of lines written, before compression."),
 		written: desc("written_bytes_total", "Bytes written to segment files."),
+		free:    desc("disk_free_bytes", "Free space of the file system that the capture is on."),
 		on:      desc("state", "1 for the state that capture is in.", "state"),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (m *captureMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.records, m.queue, m.raw, m.written, m.on} {
+	for _, d := range []*prometheus.Desc{m.records, m.queue, m.raw, m.written, m.on, m.free} {
 		ch <- d
 	}
 }
@@ -63,6 +67,11 @@ func (m *captureMetrics) Collect(ch chan<- prometheus.Metric) {
 	count(m.raw, s.RawBytes)
 	count(m.written, s.WrittenBytes)
 	ch <- prometheus.MustNewConstMetric(m.queue, prometheus.GaugeValue, float64(s.QueueBytes))
+	if m.dir != "" {
+		if free, err := segment.FreeSpace(m.dir); err == nil {
+			ch <- prometheus.MustNewConstMetric(m.free, prometheus.GaugeValue, float64(free))
+		}
+	}
 	for _, st := range capture.States() {
 		v := 0.0
 		if st == s.State {

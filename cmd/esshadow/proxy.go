@@ -137,7 +137,7 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 			return err
 		}
 	}
-	g.registry.MustRegister(newCaptureMetrics(g.captureStats))
+	g.registry.MustRegister(newCaptureMetrics(g.captureStats, cfg.Capture.Files.Dir))
 	cfg.Proxy.MaxBody = cfg.Capture.MaxBody
 	deps := proxy.Deps{Log: g.log, Registry: g.registry, Version: readBuild().Version}
 	if g.recorder != nil {
