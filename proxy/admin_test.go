@@ -69,7 +69,7 @@ func TestAdmin(t *testing.T) {
 		`esshadow_proxy_requests_total{code="400",op="unknown"} 1`,
 		`esshadow_proxy_request_seconds_count{class="read"} 1`,
 		`esshadow_proxy_request_seconds_count{class="write"} 1`,
-		`esshadow_proxy_body_bytes_total{direction="in"} 2`,
+		`esshadow_proxy_body_bytes_total{direction="in"} 4`,
 		`esshadow_proxy_body_bytes_total{direction="out"} 4`,
 		`esshadow_proxy_upstream_seconds_count 2`,
 		`esshadow_proxy_overhead_seconds_count 2`,
