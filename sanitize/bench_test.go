@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/esshadow/esshadow/capture"
 )
 
@@ -72,15 +70,6 @@ func (c cpuClock) report(b *testing.B, size int64) {
 	if used := cpuTime() - time.Duration(c); used > 0 {
 		b.ReportMetric(float64(size)*float64(b.N)/1e6/used.Seconds(), "MB/cpu-s")
 	}
-}
-
-// cpuTime is user and system time of all threads; 0 where it cannot be told.
-func cpuTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func BenchmarkBulk(b *testing.B) {
