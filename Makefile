@@ -72,6 +72,10 @@ golden: ## rewrite the golden files and docs/cli.md after a wanted change
 test-engine: build ## whole runs on real OpenSearch and Elasticsearch nodes (JDK and Maven)
 	@scripts/test-engine.sh
 
+.PHONY: test-faults
+test-faults: ## faults of disk, nodes, clients and the process itself, and a soak (ESSHADOW_SOAK=10m; 30s)
+	$(GO) test -tags faults -run '^TestFaults' -count=1 -p 1 -v -timeout 2h ./cmd/esshadow
+
 .PHONY: test-long
 test-long: ## the tests of timing and load that take minutes
 	ESSHADOW_LONG=1 $(GO) test -count=1 -p 1 -timeout 20m ./...
