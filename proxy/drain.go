@@ -61,7 +61,7 @@ func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	err := p.server.ShutdownWithContext(limit)
 	left := p.inFlight.Load()
 	p.conns.closeAll()
-	_ = <-served // what ended it is told by Shutdown
+	<-served //nolint:errcheck // what ended it is told by Shutdown
 	last, done := context.WithTimeout(context.Background(), lastWait)
 	defer done()
 	p.conns.wait(last)

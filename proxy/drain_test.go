@@ -118,7 +118,7 @@ func TestCloseEndsAtOnce(t *testing.T) {
 	p.stop()
 	p.Close()
 	p.Close()
-	_ = <-p.done
+	<-p.done //nolint:errcheck // told by what follows
 	p.done <- nil
 	if d := time.Since(begin); d > 3*time.Second {
 		t.Errorf("it took %v", d)

@@ -137,7 +137,7 @@ func TestManyClients(t *testing.T) {
 				body := strings.Repeat(fmt.Sprintf("%d.%d;", i, k), k*k)
 				fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 				if a := c.read("POST"); string(a.body) != body {
-					ended <- fmt.Errorf("client %d, request %d: %q, %d bytes of %d, %v", i, k, a.line, len(a.body), len(body), a.err)
+					ended <- fmt.Errorf("client %d, request %d: %q, %d bytes of %d, %w", i, k, a.line, len(a.body), len(body), a.err)
 					return
 				}
 			}

@@ -136,10 +136,14 @@ func TestForwarded(t *testing.T) {
 		"off":         {off, "Host: h\r\nX-Forwarded-For: 1.2.3.4\r\nA: 1\r\n", "Host: h|X-Forwarded-For: 1.2.3.4|A: 1"},
 		"none before": {on, "Host: h\r\nA: 1\r\n", "Host: h|A: 1|X-Forwarded-For: 127.0.0.1|X-Forwarded-Proto: http|X-Forwarded-Host: h"},
 		"one before":  {on, "Host: h\r\nx-forwarded-for: 1.2.3.4\r\nA: 1\r\n", "Host: h|A: 1|X-Forwarded-For: 1.2.3.4, 127.0.0.1|X-Forwarded-Proto: http|X-Forwarded-Host: h"},
-		"two before": {on, "X-Forwarded-For: 1.2.3.4\r\nHost: h\r\nX-Forwarded-For: 5.6.7.8, 9.9.9.9\r\n",
-			"Host: h|X-Forwarded-For: 1.2.3.4, 5.6.7.8, 9.9.9.9, 127.0.0.1|X-Forwarded-Proto: http|X-Forwarded-Host: h"},
-		"all there": {on, "Host: h\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: outside\r\nX-Forwarded-For: \r\n",
-			"Host: h|X-Forwarded-Proto: https|X-Forwarded-Host: outside|X-Forwarded-For: 127.0.0.1"},
+		"two before": {
+			on, "X-Forwarded-For: 1.2.3.4\r\nHost: h\r\nX-Forwarded-For: 5.6.7.8, 9.9.9.9\r\n",
+			"Host: h|X-Forwarded-For: 1.2.3.4, 5.6.7.8, 9.9.9.9, 127.0.0.1|X-Forwarded-Proto: http|X-Forwarded-Host: h",
+		},
+		"all there": {
+			on, "Host: h\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: outside\r\nX-Forwarded-For: \r\n",
+			"Host: h|X-Forwarded-Proto: https|X-Forwarded-Host: outside|X-Forwarded-For: 127.0.0.1",
+		},
 	} {
 		dial(t, c.p.addr).ask("GET / HTTP/1.1\r\n" + c.in + "\r\n")
 		all := n.requests()

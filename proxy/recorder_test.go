@@ -265,7 +265,7 @@ func start(t testing.TB, deps Deps, change func(*Config), upstreams ...string) *
 	go func() { s.done <- p.Serve(ctx, ln) }()
 	t.Cleanup(func() {
 		p.Close()
-		<-s.done
+		<-s.done //nolint:errcheck // the test is over
 		s.done <- nil
 	})
 	return s

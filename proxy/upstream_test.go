@@ -490,7 +490,7 @@ func TestClientLeaves(t *testing.T) {
 	<-asked
 	c.Close()
 	select {
-	case <-ended:
+	case <-ended: //nolint:errcheck // the test is over
 	case <-time.After(time.Second):
 		t.Fatal("the upstream still works on it after a second")
 	}

@@ -34,18 +34,21 @@ func TestIdentify(t *testing.T) {
 	}{
 		"elasticsearch": {
 			answers{"/": {200, rootES8}},
-			es.Identity{Flavor: "elasticsearch", Version: "8.19.0", Major: 8, UUID: "u-8", Name: "n1"}, nil,
+			es.Identity{Flavor: "elasticsearch", Version: "8.19.0", Major: 8, UUID: "u-8", Name: "n1"},
+			nil,
 		},
 		"opensearch, without the product's header": {
 			answers{"/": {200, rootOpenSearch}},
-			es.Identity{Flavor: "opensearch", Version: "2.19.6", Major: 2, UUID: "u-os", Name: "n1"}, nil,
+			es.Identity{Flavor: "opensearch", Version: "2.19.6", Major: 2, UUID: "u-os", Name: "n1"},
+			nil,
 		},
 		"a node without GET /": {
 			answers{
 				"/": {400, `{"error":"no handler found"}`}, "/_nodes/_local": {200, `{"nodes":{"x":{"version":"8.19.0","build_flavor":"default"}}}`},
 				"/_cluster/state/metadata": {200, `{"cluster_uuid":"u-9"}`},
 			},
-			es.Identity{Flavor: "elasticsearch", Version: "8.19.0", Major: 8, UUID: "u-9"}, nil,
+			es.Identity{Flavor: "elasticsearch", Version: "8.19.0", Major: 8, UUID: "u-9"},
+			nil,
 		},
 		"an esshadow proxy":       {answers{"/": {200, `{"esshadow":{"version":"1"}}`}}, es.Identity{}, ErrTargetIsProxy},
 		"bad credentials":         {answers{"/": {401, `{}`}}, es.Identity{}, ErrTargetUnauthorised},

@@ -131,10 +131,24 @@ func TestGlob(t *testing.T) {
 		pattern, path string
 		want          bool
 	}{
-		{"a", "a", true}, {"a", "ab", false}, {"a.b", "a.b", true}, {"a", "a.b", false}, {"a.*", "a.b", true}, {"a.*", "a", false},
-		{"a.*", "a.b.c", false}, {"**", "a.b.c", true}, {"**.mail", "mail", true}, {"**.mail", "u.x.mail", true},
-		{"**.mail", "u.email", false}, {"u.**", "u.a.b", true}, {"*_id", "user_id", true}, {"*_id", "user_ids", false},
-		{"a*b*c", "aXbYc", true}, {"a*b*c", "aXc", false}, {"**.a.**", "x.a.y.z", true}, {"*", "", true},
+		{"a", "a", true},
+		{"a", "ab", false},
+		{"a.b", "a.b", true},
+		{"a", "a.b", false},
+		{"a.*", "a.b", true},
+		{"a.*", "a", false},
+		{"a.*", "a.b.c", false},
+		{"**", "a.b.c", true},
+		{"**.mail", "mail", true},
+		{"**.mail", "u.x.mail", true},
+		{"**.mail", "u.email", false},
+		{"u.**", "u.a.b", true},
+		{"*_id", "user_id", true},
+		{"*_id", "user_ids", false},
+		{"a*b*c", "aXbYc", true},
+		{"a*b*c", "aXc", false},
+		{"**.a.**", "x.a.y.z", true},
+		{"*", "", true},
 	} {
 		if got := matchPath(strings.Split(c.pattern, "."), strings.Split(c.path, ".")); got != c.want {
 			t.Errorf("%s on %s: %v", c.pattern, c.path, got)
@@ -154,8 +168,10 @@ func TestFieldRules(t *testing.T) {
 	}
 	w := newWorker(t, cfg)
 	for _, c := range []struct{ name, in, out string }{
-		{"document", `{"status":"active","n":{"level":"warn","secret":"x","other":"«warn»"},"gone":"x","m":{"secret":7}}`,
-			`{"status":"active","n":{"level":"warn","secret":"mmmmm","other":"«warn»"},"gone":null,"m":{"secret":0}}`},
+		{
+			"document", `{"status":"active","n":{"level":"warn","secret":"x","other":"«warn»"},"gone":"x","m":{"secret":7}}`,
+			`{"status":"active","n":{"level":"warn","secret":"mmmmm","other":"«warn»"},"gone":null,"m":{"secret":0}}`,
+		},
 		{"dotted", `{"n.level":"warn","n.secret":["a",true]}`, `{"n.level":"warn","n.secret":["mmmmm",true]}`},
 		{"after an inner object", `{"n":{"x":{"y":"«a1»"},"level":"warn"},"level":"«warn»"}`, `{"n":{"x":{"y":"«a1»"},"level":"warn"},"level":"«warn»"}`},
 	} {

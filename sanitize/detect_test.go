@@ -11,22 +11,36 @@ func TestDetectors(t *testing.T) {
 		name    string
 		yes, no []string
 	}{
-		{"email", []string{"anna@example.test", "<a.b+c@x-y.example.co>", "mail:anna%40example.test", "anna&#64;example.test", "anna＠example.test", "北京anna@example.cn"},
-			[]string{"anna@", "@example.test", "anna@host", "a @ b.c", "user@1.2.3.4", "x@.test"}},
-		{"phone:cn", []string{"13800138000", "138-0013-8000", "+86 138 0013 8000", "电话13800138000。", "008613800138000"},
-			[]string{"1714521600123", "12800138000", "a13800138000", "138001380001", "1380013800"}},
+		{
+			"email",
+			[]string{"anna@example.test", "<a.b+c@x-y.example.co>", "mail:anna%40example.test", "anna&#64;example.test", "anna＠example.test", "北京anna@example.cn"},
+			[]string{"anna@", "@example.test", "anna@host", "a @ b.c", "user@1.2.3.4", "x@.test"},
+		},
+		{
+			"phone:cn",
+			[]string{"13800138000", "138-0013-8000", "+86 138 0013 8000", "电话13800138000。", "008613800138000"},
+			[]string{"1714521600123", "12800138000", "a13800138000", "138001380001", "1380013800"},
+		},
 		{"phone:e164", []string{"+43 660 1234567", "tel:+491701234567"}, []string{"43 660 1234567", "+123", "+0123456789", "1+2345678a"}},
 		{"id:cn", []string{"11010519491231002X", "身份证11010519491231002x", "11010519491231002X."}, []string{"110105194912310021", "11010519491331002X", "911010519491231002X"}},
 		{"card", []string{"4111111111111111", "4111 1111 1111 1111", "5500-0000-0000-0004", "378282246310005"}, []string{"4111111111111112", "1234567812345670", "41111111111111110000000"}},
 		{"iban", []string{"DE89370400440532013000", "gb82 west 1234 5698 7654 32", "NO9386011117947."}, []string{"DE89370400440532013001", "DE8937040044053201300", "XX89370400440532013000"}},
 		{"jwt", []string{jwt, "Bearer " + jwt + "c2ln"}, []string{"eyJ", "eyJhbGciOiJIUzI1NiJ9", "xeyJhbGciOiJIUzI1NiJ9.e.e"}},
 		{"pem", []string{"-----BEGIN PRIVATE KEY-----\nMII", "x -----BEGIN CERTIFICATE-----"}, []string{"-----BEGIN", "BEGIN PRIVATE KEY"}},
-		{"es_api_key", []string{"ApiKey VuaCfGcBCdbkQm-e5aOx", "basic YW5uYTpzZWNyZXQtd29yZA==", "VnVhQ2ZHY0JDZGJrUW0tZTVhT3g6dWkybHAyYXhUTm1zeWFrdzl0dk5udw",
-			"AAEAAWVsYXN0aWMvZmxlZXQtc2VydmVyL3Rva2VuMTo3TFdaSDZ"}, []string{"basic facts", "apikey", "VuaCfGcBCdbkQm-e5aOx"}},
-		{"url_credentials", []string{"https://anna:secret@h.test/x", "/x?a=1&access_token=abcdef123", "?X-Amz-Signature=0123456789"},
-			[]string{"https://h.test/x@y:z", "https://anna@h.test/", "?page=2&size=10", "?code=1"}},
-		{"high_entropy", []string{"k3JX8sQ2mZ9vLw4Tn7Rb1Yc6", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"},
-			[]string{"internationalization-of-things", "8f14e45f-ceea-467f-9a0c-0123456789ab", "aaaaaaaaaaaaaaaaaaaaaaaa1"}},
+		{"es_api_key", []string{
+			"ApiKey VuaCfGcBCdbkQm-e5aOx", "basic YW5uYTpzZWNyZXQtd29yZA==", "VnVhQ2ZHY0JDZGJrUW0tZTVhT3g6dWkybHAyYXhUTm1zeWFrdzl0dk5udw",
+			"AAEAAWVsYXN0aWMvZmxlZXQtc2VydmVyL3Rva2VuMTo3TFdaSDZ",
+		}, []string{"basic facts", "apikey", "VuaCfGcBCdbkQm-e5aOx"}},
+		{
+			"url_credentials",
+			[]string{"https://anna:secret@h.test/x", "/x?a=1&access_token=abcdef123", "?X-Amz-Signature=0123456789"},
+			[]string{"https://h.test/x@y:z", "https://anna@h.test/", "?page=2&size=10", "?code=1"},
+		},
+		{
+			"high_entropy",
+			[]string{"k3JX8sQ2mZ9vLw4Tn7Rb1Yc6", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"},
+			[]string{"internationalization-of-things", "8f14e45f-ceea-467f-9a0c-0123456789ab", "aaaaaaaaaaaaaaaaaaaaaaaa1"},
+		},
 	} {
 		d := newDetectors(DetectorRules{InKeptFields: detectDrop, Use: Globs{c.name}})
 		if len(d.use) != 1 {

@@ -54,16 +54,26 @@ const (
 
 //nolint:gochecknoglobals // a constant table
 var dialects = [...]dialect{
-	langESQL: {strings: `"`, names: "`", backslash: true, triple: true, slashes: true, params: true,
-		signs: []string{"::", "==", "=~", "!=", "<=", ">="}},
-	langSQL: {strings: "'", names: "\"`", doubled: true, dashes: true, params: true,
-		signs: []string{"::", "<=>", "==", "!=", "<>", "<=", ">=", "||"}},
-	langOpenSQL: {strings: "'\"", names: "`", backslash: true, doubled: true, dashes: true, hash: true, wide: true, params: true,
-		signs: []string{"<=>", "!=", "<>", "<=", ">=", "&&", "||"}},
-	langEQL: {strings: `"`, names: "`", backslash: true, triple: true, optional: true, slashes: true,
-		signs: []string{"==", "!=", "<=", ">="}},
-	langPPL: {strings: "'\"", names: "`", backslash: true, doubled: true, slashes: true, wide: true,
-		signs: []string{"==", "!=", "<=", ">="}},
+	langESQL: {
+		strings: `"`, names: "`", backslash: true, triple: true, slashes: true, params: true,
+		signs: []string{"::", "==", "=~", "!=", "<=", ">="},
+	},
+	langSQL: {
+		strings: "'", names: "\"`", doubled: true, dashes: true, params: true,
+		signs: []string{"::", "<=>", "==", "!=", "<>", "<=", ">=", "||"},
+	},
+	langOpenSQL: {
+		strings: "'\"", names: "`", backslash: true, doubled: true, dashes: true, hash: true, wide: true, params: true,
+		signs: []string{"<=>", "!=", "<>", "<=", ">=", "&&", "||"},
+	},
+	langEQL: {
+		strings: `"`, names: "`", backslash: true, triple: true, optional: true, slashes: true,
+		signs: []string{"==", "!=", "<=", ">="},
+	},
+	langPPL: {
+		strings: "'\"", names: "`", backslash: true, doubled: true, slashes: true, wide: true,
+		signs: []string{"==", "!=", "<=", ">="},
+	},
 }
 
 // lexer cuts a text into tokens.

@@ -194,8 +194,11 @@ func TestNoLiteralStays(t *testing.T) {
 		target string
 		cases  []langCase
 	}{
-		{langESQL, "/_query", esqlCases()}, {langSQL, "/_sql", sqlCases()}, {langOpenSQL, "/_plugins/_sql", sqlCases()},
-		{langEQL, "/x/_eql/search", eqlCases()}, {langPPL, "/_plugins/_ppl", pplCases()},
+		{langESQL, "/_query", esqlCases()},
+		{langSQL, "/_sql", sqlCases()},
+		{langOpenSQL, "/_plugins/_sql", sqlCases()},
+		{langEQL, "/x/_eql/search", eqlCases()},
+		{langPPL, "/_plugins/_ppl", pplCases()},
 	} {
 		for _, name := range []string{PresetStrict, PresetFidelity} {
 			cfg := preset(name)
@@ -396,8 +399,17 @@ func TestLanguagesObeyActions(t *testing.T) {
 		"/_plugins/_ppl": {"source=i | where F = V", "source=i | where F like V"},
 	}
 	for _, c := range []struct{ field, value string }{
-		{"own", "anna"}, {"whole", "Anna Berg"}, {"start", "ann*"}, {"start", "Anna Berg"}, {"mail", "anna@example.test"},
-		{"moved", "2024-05-01"}, {"some", "open"}, {"some", "anna"}, {"n", "123456"}, {"gone", "anna"}, {"other", "anna *"},
+		{"own", "anna"},
+		{"whole", "Anna Berg"},
+		{"start", "ann*"},
+		{"start", "Anna Berg"},
+		{"mail", "anna@example.test"},
+		{"moved", "2024-05-01"},
+		{"some", "open"},
+		{"some", "anna"},
+		{"n", "123456"},
+		{"gone", "anna"},
+		{"other", "anna *"},
 	} {
 		clause, pattern := "term", 0
 		if strings.HasSuffix(c.value, "*") {

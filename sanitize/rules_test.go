@@ -175,14 +175,22 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ preset, in, want string }{
-		{PresetECSLogs, `{"@timestamp":"2024-05-01T00:00:00Z","log":{"level":"warn"},"http":{"response":{"status_code":200}},"event":{"action":"«anna»"},"user":{"password":"x"}}`,
-			`{"@timestamp":"2024-05-01T00:00:00Z","log":{"level":"warn"},"http":{"response":{"status_code":200}},"event":{"action":"«anna»"},"user":{"password":"mmmmm"}}`},
-		{PresetCommerce, `{"status":"paid","price":19.99,"id_card":"11010519491231002X","title":"«anna»","location":{"lat":39.9087,"lon":116.3975}}`,
-			`{"status":"paid","price":19.99,"id_card":"mmmmm","title":"«anna»","location":{"lat":39.9,"lon":116.39}}`},
-		{PresetCommerce, `{"location":"39.9087, 116.3975","geo":[116.3975,39.9087],"coordinates":"POINT (116.3975 39.9087)"}`,
-			`{"location":"39.9,116.39","geo":[116.39,39.9],"coordinates":"POINT (116.39 39.9)"}`},
-		{PresetShapeOnly, `{"a":"anna","b":"2024-05-01T10:00:00Z","c":1234567,"d":1.5,"e":true,"f":"10.1.2.3","g":"42","h":"8f14e45f-ceea-467f-9a0c-0123456789ab"}`,
-			`{"a":"mmmmm","b":"2000-01-01T00:00:00Z","c":0,"d":0,"e":true,"f":"0.0.0.0","g":"0","h":"00000000-0000-4000-8000-000000000000"}`},
+		{
+			PresetECSLogs, `{"@timestamp":"2024-05-01T00:00:00Z","log":{"level":"warn"},"http":{"response":{"status_code":200}},"event":{"action":"«anna»"},"user":{"password":"x"}}`,
+			`{"@timestamp":"2024-05-01T00:00:00Z","log":{"level":"warn"},"http":{"response":{"status_code":200}},"event":{"action":"«anna»"},"user":{"password":"mmmmm"}}`,
+		},
+		{
+			PresetCommerce, `{"status":"paid","price":19.99,"id_card":"11010519491231002X","title":"«anna»","location":{"lat":39.9087,"lon":116.3975}}`,
+			`{"status":"paid","price":19.99,"id_card":"mmmmm","title":"«anna»","location":{"lat":39.9,"lon":116.39}}`,
+		},
+		{
+			PresetCommerce, `{"location":"39.9087, 116.3975","geo":[116.3975,39.9087],"coordinates":"POINT (116.3975 39.9087)"}`,
+			`{"location":"39.9,116.39","geo":[116.39,39.9],"coordinates":"POINT (116.39 39.9)"}`,
+		},
+		{
+			PresetShapeOnly, `{"a":"anna","b":"2024-05-01T10:00:00Z","c":1234567,"d":1.5,"e":true,"f":"10.1.2.3","g":"42","h":"8f14e45f-ceea-467f-9a0c-0123456789ab"}`,
+			`{"a":"mmmmm","b":"2000-01-01T00:00:00Z","c":0,"d":0,"e":true,"f":"0.0.0.0","g":"0","h":"00000000-0000-4000-8000-000000000000"}`,
+		},
 	} {
 		w := newWorker(t, preset(c.preset))
 		_, want := marked(w, c.want)

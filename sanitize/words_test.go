@@ -49,7 +49,8 @@ var vectors = []struct{ in, out string }{
 	{"2001:db8::c0de:77", "c878:8a38:6038:cd81:e000:400:3fde:df89"},
 	{"8f14e45f-ceea-467f-9a0c-0123456789ab", "4ed18897-e532-4693-9c9c-a09bce4340ca"},
 	{"1987-03-14T10:11:12Z", "1987-03-14T10:11:12Z"},
-	{"The quick 2024-05-01", "The hdkdzwwqqvfkh 2024-05-01"}}
+	{"The quick 2024-05-01", "The hdkdzwwqqvfkh 2024-05-01"},
+}
 
 func TestVectors(t *testing.T) {
 	d := newWorker(t, preset(PresetFidelity)).text
@@ -69,7 +70,8 @@ func TestVectors(t *testing.T) {
 var shiftVectors = []struct{ in, out string }{
 	{"1987-03-14", "1981-05-23"},
 	{"2024-02-29T23:59:59.999+01:00", "2018-05-10T23:59:59.999+01:00"},
-	{"on 2000/01/01", "on 1994/03/12"}}
+	{"on 2000/01/01", "on 1994/03/12"},
+}
 
 // TestVectorsInParallel runs many workers at once: none may see another's state.
 func TestVectorsInParallel(t *testing.T) {

@@ -18,5 +18,5 @@ func FreeSpace(dir string) (uint64, error) {
 	if int64(st.Bavail) < 0 { // signed on the BSDs, where root may overdraw
 		return 0, nil
 	}
-	return uint64(st.Bavail) * uint64(st.Bsize), nil
+	return uint64(st.Bavail) * uint64(st.Bsize), nil //nolint:unconvert // signed on the BSDs
 }

@@ -55,6 +55,7 @@ func (g *queryGen) price() any { return pick[any](g, 0.5, 1.25, 19.99, 100, 1234
 func (g *queryGen) day() string {
 	return pick(g, "2024-05-01", "2024-05-02", "2024-05-01T10:00:00Z", "2023-12-31T23:59:59.999Z", "2024-02-29", "2024-06-15")
 }
+
 func (g *queryGen) addr() string {
 	return pick(g, "10.0.0.1", "10.0.0.7", "10.0.1.1", "192.168.1.9", "203.0.113.5", "2001:db8::1", "2001:db8::2")
 }
@@ -217,8 +218,10 @@ func (g *queryGen) compound(name string, depth int) object {
 	sub := func() object { _, q := g.clause(depth + 1); return q }
 	switch name {
 	case "multi_match":
-		return object{"multi_match": object{"query": g.str(g.words()), "fields": []any{"txt", "ws", pick(g, "kw", "simple^2")}, "type": pick(g, "best_fields", "most_fields", "phrase", "cross_fields"),
-			"operator": pick(g, "or", "and")}}
+		return object{"multi_match": object{
+			"query": g.str(g.words()), "fields": []any{"txt", "ws", pick(g, "kw", "simple^2")}, "type": pick(g, "best_fields", "most_fields", "phrase", "cross_fields"),
+			"operator": pick(g, "or", "and"),
+		}}
 	case "query_string":
 		return object{"query_string": object{"query": g.lucene(), "default_field": g.words()}}
 	case "simple_query_string":

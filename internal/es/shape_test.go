@@ -16,12 +16,16 @@ func TestFingerprintText(t *testing.T) {
 		index, query string
 		body, want   string
 	}{
-		{OpSearch, "products-2024.05.01", "", `{"size":20,"query":{"bool":{"must":{"match":{"title":"x"}},"filter":[{"term":{"status":{"value":1}}},{"range":{"ts":{"gte":"now-7d","lt":"now"}}}]}},"sort":["price"]}`,
-			"search products-*: bool(filter[range(ts≈1d), term(status)], must[match(title)]) sort(price:asc) size≈10"},
+		{
+			OpSearch, "products-2024.05.01", "", `{"size":20,"query":{"bool":{"must":{"match":{"title":"x"}},"filter":[{"term":{"status":{"value":1}}},{"range":{"ts":{"gte":"now-7d","lt":"now"}}}]}},"sort":["price"]}`,
+			"search products-*: bool(filter[range(ts≈1d), term(status)], must[match(title)]) sort(price:asc) size≈10",
+		},
 		{OpSearch, "", "", ``, "search"},
 		{OpSearch, "a", "", `{}`, "search a"},
-		{OpSearch, "a", "q=name:ann+AND+%22x+y%22*&size=3&sort=age:desc,_score&track_total_hits=true&scroll=1m", ``,
-			`search a: query_string(AND "" x* x:) sort(age:desc,_score:desc) size≈1 total=all scroll`},
+		{
+			OpSearch, "a", "q=name:ann+AND+%22x+y%22*&size=3&sort=age:desc,_score&track_total_hits=true&scroll=1m", ``,
+			`search a: query_string(AND "" x* x:) sort(age:desc,_score:desc) size≈1 total=all scroll`,
+		},
 		{OpSearch, "a", `source=%7B%22query%22%3A%7B%22match_all%22%3A%7B%7D%7D%7D&source_content_type=application/json`, ``, "search a: match_all"},
 		{OpSearch, "a", "", `{"query":{"match":{"t":{"query":"a b","operator":"and","fuzziness":"AUTO"}}}}`, "search a: match(t and fuzzy)"},
 		{OpSearch, "a", "", `{"query":{"term":{"type":"x"}}}`, "search a: term(type)"},
@@ -32,16 +36,24 @@ func TestFingerprintText(t *testing.T) {
 		{OpSearch, "a", "", `{"query":{"range":{"d":{"from":"2024-01-01","to":"2024-02-15T00:00:00Z","include_lower":true}}}}`, "search a: range(d≈10d)"},
 		{OpSearch, "a", "", `{"query":{"range":{"d":{"gte":"2024-01-01||-1d/d","lte":"2024-01-01"}}}}`, "search a: range(d≈1d)"},
 		{OpSearch, "a", "", `{"query":{"range":{"d":{"gte":"now-1d","lte":"2024-01-01"}}}}`, "search a: range(d)"},
-		{OpSearch, "a", "", `{"query":{"geo_distance":{"distance":"12km","pin.location":{"lat":1,"lon":2}}},"sort":{"_geo_distance":{"order":"desc","loc":[1,2],"unit":"km"}}}`,
-			"search a: geo_distance(pin.location) sort(_geo_distance(loc):desc)"},
+		{
+			OpSearch, "a", "", `{"query":{"geo_distance":{"distance":"12km","pin.location":{"lat":1,"lon":2}}},"sort":{"_geo_distance":{"order":"desc","loc":[1,2],"unit":"km"}}}`,
+			"search a: geo_distance(pin.location) sort(_geo_distance(loc):desc)",
+		},
 		{OpSearch, "a", "", `{"knn":{"field":"v","query_vector":[1,2,3],"k":10,"num_candidates":100,"filter":{"term":{"a":1}}}}`, "search a: knn(v dims=3 k≈10 candidates≈100 filter[term(a)])"},
 		{OpSearch, "a", "", `{"query":{"knn":{"v":{"vector":[1,2],"k":5}}}}`, "search a: knn(v dims=2 k≈1)"},
-		{OpSearch, "a", "", `{"retriever":{"rrf":{"retrievers":[{"standard":{"query":{"match":{"t":"x"}}}},{"retriever":{"knn":{"field":"v","k":3}},"weight":2}],"rank_window_size":50}}}`,
-			"search a: retriever(rrf(knn(v k≈1), standard(query[match(t)]) window≈10))"},
-		{OpSearch, "a", "", `{"size":0,"aggs":{"x":{"terms":{"field":"f","size":5,"order":{"_key":"asc"}},"aggs":{"y":{"avg":{"field":"p"}}}},"z":{"composite":{"size":1000,"sources":[{"s":{"terms":{"field":"b"}}},{"t":{"date_histogram":{"field":"d","fixed_interval":"30m"}}}],"after":{"s":"x"}}}}}`,
-			"search a: aggs{composite(terms(b), date_histogram(d every≈10m) size≈1000 after), terms(f order=_key size≈1){avg(p)}} size=0"},
-		{OpSearch, "a", "", `{"query":{"function_score":{"query":{"match_all":{}},"functions":[{"gauss":{"d":{"origin":"now","scale":"1d"}}},{"filter":{"term":{"a":1}},"weight":3}]}}}`,
-			"search a: function_score(functions[filter[term(a)], weight; gauss(d)], query[match_all])"},
+		{
+			OpSearch, "a", "", `{"retriever":{"rrf":{"retrievers":[{"standard":{"query":{"match":{"t":"x"}}}},{"retriever":{"knn":{"field":"v","k":3}},"weight":2}],"rank_window_size":50}}}`,
+			"search a: retriever(rrf(knn(v k≈1), standard(query[match(t)]) window≈10))",
+		},
+		{
+			OpSearch, "a", "", `{"size":0,"aggs":{"x":{"terms":{"field":"f","size":5,"order":{"_key":"asc"}},"aggs":{"y":{"avg":{"field":"p"}}}},"z":{"composite":{"size":1000,"sources":[{"s":{"terms":{"field":"b"}}},{"t":{"date_histogram":{"field":"d","fixed_interval":"30m"}}}],"after":{"s":"x"}}}}}`,
+			"search a: aggs{composite(terms(b), date_histogram(d every≈10m) size≈1000 after), terms(f order=_key size≈1){avg(p)}} size=0",
+		},
+		{
+			OpSearch, "a", "", `{"query":{"function_score":{"query":{"match_all":{}},"functions":[{"gauss":{"d":{"origin":"now","scale":"1d"}}},{"filter":{"term":{"a":1}},"weight":3}]}}}`,
+			"search a: function_score(functions[filter[term(a)], weight; gauss(d)], query[match_all])",
+		},
 		{OpSearch, "a", "", `{"query":{"nope":{"ann":"smith"}}}`, "search a: other#" + Digest([]byte("nope"))[:8]},
 		{OpSearch, "a", "", `{"query":{"bool":{"should":[` + strings.Repeat(`{"term":{"a":1}},`, 30) + `{"term":{"b":1}}]}}}`, "search a: bool(should[term(a)×10, term(b)])"},
 		{OpSearch, "a", "", `{"query":`, "search a: unreadable"},
@@ -57,13 +69,19 @@ func TestFingerprintText(t *testing.T) {
 		{OpMget, "users", "", `{"ids":["1","2"]}`, "mget users: docs≈1"},
 		{OpMget, "", "", `{"docs":[{"_index":"a-000001","_id":"x"},{"_index":"a-000002","_id":"y"}]}`, "mget: a-* docs≈1"},
 		{OpBulk, "logs-2024.05.01", "", "{\"create\":{}}\n{\"a\":1}\n{\"delete\":{\"_id\":\"x\",\"_index\":\"b\"}}\n", "bulk logs-*: b create delete items≈1"},
-		{OpMsearch, "", "", "{\"index\":\"a\"}\n{\"query\":{\"term\":{\"x\":1}}}\n{\"index\":[\"a\"]}\n{\"query\":{\"term\":{\"x\":2}}}\n{}\n{\"size\":0}\n",
-			"msearch: {a: term(x)}; {size=0} searches≈1"},
+		{
+			OpMsearch, "", "", "{\"index\":\"a\"}\n{\"query\":{\"term\":{\"x\":1}}}\n{\"index\":[\"a\"]}\n{\"query\":{\"term\":{\"x\":2}}}\n{}\n{\"size\":0}\n",
+			"msearch: {a: term(x)}; {size=0} searches≈1",
+		},
 		{OpSearchTemplate, "a", "", `{"id":"ann","params":{"q":"x"}}`, "search_template a: template#" + Digest([]byte("ann"))[:8]},
-		{OpESQL, "", "", `{"query":"FROM logs | WHERE status == 500 AND user == \"ann\" // who\n| STATS c = COUNT(*) BY host | LIMIT 10"}`,
-			"esql: FROM f | WHERE f = ? AND f = ? | STATS f = COUNT() BY f | LIMIT ? #" + Digest([]byte(" logs status user c host"))[:8]},
-		{OpSQL, "", "", `{"query":"SELECT a, b FROM t WHERE c IN ('x','y', 3)","fetch_size":5}`,
-			"sql: SELECT f FROM f WHERE f IN(?) #" + Digest([]byte(" a b t c"))[:8] + " fetch_size≈1"},
+		{
+			OpESQL, "", "", `{"query":"FROM logs | WHERE status == 500 AND user == \"ann\" // who\n| STATS c = COUNT(*) BY host | LIMIT 10"}`,
+			"esql: FROM f | WHERE f = ? AND f = ? | STATS f = COUNT() BY f | LIMIT ? #" + Digest([]byte(" logs status user c host"))[:8],
+		},
+		{
+			OpSQL, "", "", `{"query":"SELECT a, b FROM t WHERE c IN ('x','y', 3)","fetch_size":5}`,
+			"sql: SELECT f FROM f WHERE f IN(?) #" + Digest([]byte(" a b t c"))[:8] + " fetch_size≈1",
+		},
 		{OpSQL, "", "", `{"cursor":"abc"}`, "sql: cursor"},
 		{OpScroll, "", "", `{"scroll_id":"abc"}`, "scroll"},
 	} {
@@ -155,8 +173,10 @@ func TestFingerprintHoldsNoValue(t *testing.T) {
 			op   Op
 			body string
 		}{
-			{OpSearch, g.search()}, {OpMsearch, "{\"preference\":" + g.text() + "}\n" + strings.NewReplacer("\n", " ", "\t", " ").Replace(g.search()) + "\n"},
-			{OpUpdateByQuery, g.search()}, {OpSearchTemplate, g.object("id", g.text(), "source", g.maybe(g.text()), "params", g.object("a", g.value()))},
+			{OpSearch, g.search()},
+			{OpMsearch, "{\"preference\":" + g.text() + "}\n" + strings.NewReplacer("\n", " ", "\t", " ").Replace(g.search()) + "\n"},
+			{OpUpdateByQuery, g.search()},
+			{OpSearchTemplate, g.object("id", g.text(), "source", g.maybe(g.text()), "params", g.object("a", g.value()))},
 			{OpUpdate, g.object("doc", g.object("a", g.value()), "script", g.object("source", g.text()))},
 			{OpESQL, g.object("query", fmt.Sprintf(`"FROM a | WHERE x == \"%s\" /* %s */ AND y LIKE '%s' // %s"`, mark, mark, mark, mark), "params", g.values(), "filter", g.clause(0))},
 			{OpSQL, g.object("query", fmt.Sprintf(`"SELECT a FROM b WHERE c = %s AND d = '%s' -- %s"`, mark, mark, mark))},
@@ -164,7 +184,9 @@ func TestFingerprintHoldsNoValue(t *testing.T) {
 			{OpPPL, g.object("query", fmt.Sprintf(`"search source=a %s | where a = '%s'"`, mark, mark))},
 			{OpBulk, fmt.Sprintf("{\"index\":{\"_id\":%s,\"routing\":%s}}\n{\"a\":%s}\n", g.text(), g.text(), g.text())},
 			{OpMget, g.object("ids", g.values(), "docs", "["+g.object("_id", g.text())+"]")},
-			{OpSearch, g.text()}, {OpSearch, g.values()}, {OpSearch, g.search()[1:]},
+			{OpSearch, g.text()},
+			{OpSearch, g.values()},
+			{OpSearch, g.search()[1:]},
 		} {
 			s := f.Fingerprint(req.op, "i", "preference="+mark+"&q="+g.maybe(mark+"+AND+"+mark), []byte(req.body))
 			whole := string(f.out)

@@ -91,8 +91,11 @@ func BenchmarkSummarize(b *testing.B) {
 		coding string
 		body   []byte
 	}{
-		{"search", OpSearch, "", searchAnswer()}, {"search_gzip", OpSearch, "gzip", gzipped(b, searchAnswer())},
-		{"search_1MB", OpSearch, "", big}, {"bulk", OpBulk, "", bulkAnswer(1860)}, {"aggs", OpSearch, "", aggAnswer()},
+		{"search", OpSearch, "", searchAnswer()},
+		{"search_gzip", OpSearch, "gzip", gzipped(b, searchAnswer())},
+		{"search_1MB", OpSearch, "", big},
+		{"bulk", OpBulk, "", bulkAnswer(1860)},
+		{"aggs", OpSearch, "", aggAnswer()},
 	} {
 		b.Run(fmt.Sprintf("%s/%d", c.name, len(c.body)), func(b *testing.B) {
 			var z Summarizer

@@ -43,10 +43,14 @@ func TestAggregationsOverIndices(t *testing.T) {
 	must(t, e, 201, "PUT /other/_doc/1", `{"n":2}`)
 	must(t, e, 201, "PUT /shop2/_doc/1", `{"stock":7}`)
 	run(t, e, []step{
-		{"POST /_search", `{"size":0,"query":{"match_all":{}},"aggs":{"k":{"terms":{"field":"stock"},"aggs":{"live":{"terms":{"field":"live"}}}}}}`, 200,
-			[]string{`aggregations.k.buckets.0={"doc_count":2,"key":7,"live":{"buckets":[{"doc_count":1,"key":1,"key_as_string":"true"}],"doc_count_error_upper_bound":0,"sum_other_doc_count":0}}`, `aggregations.k.buckets.3.key=100`}},
-		{"POST /shop/_search?typed_keys=true", `{"size":0,"aggs":{"a":{"terms":{"field":"brand"}},"b":{"terms":{"field":"stock"}},"c":{"max":{"field":"price"}}}}`, 200,
-			[]string{`aggregations.sterms#a.buckets.0.key="acme"`, `aggregations.lterms#b.buckets.0.doc_count=1`, `aggregations.max#c.value=99.9`}},
+		{
+			"POST /_search", `{"size":0,"query":{"match_all":{}},"aggs":{"k":{"terms":{"field":"stock"},"aggs":{"live":{"terms":{"field":"live"}}}}}}`, 200,
+			[]string{`aggregations.k.buckets.0={"doc_count":2,"key":7,"live":{"buckets":[{"doc_count":1,"key":1,"key_as_string":"true"}],"doc_count_error_upper_bound":0,"sum_other_doc_count":0}}`, `aggregations.k.buckets.3.key=100`},
+		},
+		{
+			"POST /shop/_search?typed_keys=true", `{"size":0,"aggs":{"a":{"terms":{"field":"brand"}},"b":{"terms":{"field":"stock"}},"c":{"max":{"field":"price"}}}}`, 200,
+			[]string{`aggregations.sterms#a.buckets.0.key="acme"`, `aggregations.lterms#b.buckets.0.doc_count=1`, `aggregations.max#c.value=99.9`},
+		},
 	})
 }
 

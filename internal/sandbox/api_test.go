@@ -88,8 +88,10 @@ func TestIndices(t *testing.T) {
 		{"HEAD /logs-2", "", 404, nil},
 		{"PUT /logs-2", "", 200, nil},
 		{"PUT /logs-2/_doc/1", `{"d":"2024-01-01","s":"x y","f":1.5,"t":true,"i":3}`, 201, nil},
-		{"GET /logs-2/_mapping", "", 200, []string{`logs-2.mappings.properties.d={"type":"date"}`, `logs-2.mappings.properties.f={"type":"float"}`,
-			`logs-2.mappings.properties.s={"fields":{"keyword":{"ignore_above":256,"type":"keyword"}},"type":"text"}`, `logs-2.mappings.properties.i.type="long"`}},
+		{"GET /logs-2/_mapping", "", 200, []string{
+			`logs-2.mappings.properties.d={"type":"date"}`, `logs-2.mappings.properties.f={"type":"float"}`,
+			`logs-2.mappings.properties.s={"fields":{"keyword":{"ignore_above":256,"type":"keyword"}},"type":"text"}`, `logs-2.mappings.properties.i.type="long"`,
+		}},
 		{"GET /logs-1", "", 200, []string{`logs-1.mappings.properties.b.properties.c.type="integer"`, `logs-1.settings.index.provided_name="logs-1"`}},
 		{"PUT /logs-1/_mapping", `{"properties":{"new":{"type":"date"}}}`, 200, nil},
 		{"PUT /logs-1/_mapping", `{"properties":{"a":{"type":"date"}}}`, 400, []string{`error.type="illegal_argument_exception"`}},
@@ -153,8 +155,10 @@ func TestRefusals(t *testing.T) {
 
 func TestSearchAnswer(t *testing.T) {
 	run(t, shop(t, Options{}), []step{
-		{"POST /shop/_search", `{"query":{"term":{"_id":"1"}}}`, 200, []string{`timed_out=false`, `_shards={"failed":0,"skipped":0,"successful":1,"total":1}`,
-			`hits.total={"relation":"eq","value":1}`, `hits.max_score=1`, `hits.hits.0._index="shop"`, `hits.hits.0._source.maker={"city":"Oslo"}`}},
+		{"POST /shop/_search", `{"query":{"term":{"_id":"1"}}}`, 200, []string{
+			`timed_out=false`, `_shards={"failed":0,"skipped":0,"successful":1,"total":1}`,
+			`hits.total={"relation":"eq","value":1}`, `hits.max_score=1`, `hits.hits.0._index="shop"`, `hits.hits.0._source.maker={"city":"Oslo"}`,
+		}},
 		{"POST /shop/_search?size=1&sort=price:desc", ``, 200, []string{`hits.max_score=null`, `hits.hits.0._score=null`, `hits.hits.0.sort=[99.9]`}},
 		{"POST /shop/_search", `{"sort":["sold"],"size":1,"track_scores":true}`, 200, []string{`hits.hits.0.sort=[1704448800000]`, `hits.max_score=1`}},
 		{"POST /shop/_search", `{"sort":[{"brand":"asc"},{"stock":"asc"}],"from":3,"size":1}`, 200, []string{`hits.hits.0.sort.0="bolt"`, `hits.hits.0._id="5"`}},
@@ -221,7 +225,8 @@ func TestBulk(t *testing.T) {
 			`errors=true`, `items.0.index.status=201`, `items.1.create.status=409`, `items.1.create.error.type="version_conflict_engine_exception"`,
 			`items.2.update.status=200`, `items.2.update.result="updated"`, `items.3.delete.status=404`, `items.3.delete.result="not_found"`,
 			`items.4.index.status=400`, `items.4.index._id="2"`, `items.4.index.error.type="document_parsing_exception"`,
-			`items.5.index.status=201`, `items.6.update.status=404`, `items.7.index.status=400`}},
+			`items.5.index.status=201`, `items.6.update.status=404`, `items.7.index.status=400`,
+		}},
 		{"GET /b/_count", "", 200, []string{`count=2`}},
 		{"PUT /_bulk", "{\"index\":{\"_index\":\"c\",\"_id\":\"3\"}}\n{\"a\":1}\n{\"delete\":{\"_index\":\"b\",\"_id\":\"1\"}}\n{\"index\":{\"_index\":\"c\"}}\n", 200, []string{`errors=false`, `items.1.delete.result="deleted"`, `items.2=null`}},
 		{"POST /_bulk", "{\"index\":{}}\n{}\n", 400, []string{`error.reason="Validation Failed: 1: index is missing;"`}},
@@ -233,7 +238,8 @@ func TestMsearch(t *testing.T) {
 	run(t, e, []step{
 		{"POST /_msearch", "{\"index\":\"shop\"}\n{\"size\":0}\n{\"index\":[\"gone\"]}\n{}\n{\"index\":\"shop\"}\n{\"query\":{\"x\":{}}}\n{\"index\":\"shop\"}\n{\"query\":\n", 200, []string{
 			`responses.0.status=200`, `responses.0.hits.total.value=5`, `responses.1.status=404`, `responses.1.error.type="index_not_found_exception"`,
-			`responses.2.status=400`, `responses.3.status=400`, `responses.4=null`}},
+			`responses.2.status=400`, `responses.3.status=400`, `responses.4=null`,
+		}},
 		{"POST /shop/_msearch", "{}\n{\"query\":{\"term\":{\"brand\":\"acme\"}}}\n\n{}\n", 200, []string{`responses.0.hits.total.value=2`, `responses.1.hits.total.value=5`}},
 		{"POST /_msearch", "{}\n{}", 400, nil},
 		{"POST /_msearch", "{\"bad\":1}\n{}\n", 400, nil},
@@ -294,8 +300,10 @@ func TestTransport(t *testing.T) {
 	if err := json.NewDecoder(zr).Decode(&out); err != nil || ids(out) != "1 2" {
 		t.Fatal(err, out)
 	}
-	for k, want := range map[string]string{"X-Opaque-Id": "me/1", "X-Elastic-Product": "Elasticsearch", "Content-Encoding": "gzip",
-		"Content-Type": "application/vnd.elasticsearch+json;compatible-with=8"} {
+	for k, want := range map[string]string{
+		"X-Opaque-Id": "me/1", "X-Elastic-Product": "Elasticsearch", "Content-Encoding": "gzip",
+		"Content-Type": "application/vnd.elasticsearch+json;compatible-with=8",
+	} {
 		if got := w.Header().Get(k); got != want {
 			t.Errorf("%s: %q", k, got)
 		}

@@ -140,7 +140,7 @@ func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 	if err != nil {
 		err = errors.Join(err, srv.Close())
 	}
-	_ = <-served // what ended it is told by Shutdown
+	<-served //nolint:errcheck // what ended it is told by Shutdown
 	if err != nil {
 		return fmt.Errorf("sandbox: stop: %w", err)
 	}

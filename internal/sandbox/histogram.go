@@ -160,8 +160,10 @@ func dateSteps(g *aggregation, zone *time.Location) (histogram, error) {
 			next: func(k float64) float64 { return k + float64(step) },
 		}, nil
 	}
-	unit, ok := map[string]byte{"minute": 'm', "1m": 'm', "hour": 'h', "1h": 'h', "day": 'd', "1d": 'd', "week": 'w', "1w": 'w',
-		"month": 'M', "1M": 'M', "quarter": 'q', "1q": 'q', "year": 'y', "1y": 'y'}[calendar]
+	unit, ok := map[string]byte{
+		"minute": 'm', "1m": 'm', "hour": 'h', "1h": 'h', "day": 'd', "1d": 'd', "week": 'w', "1w": 'w',
+		"month": 'M', "1M": 'M', "quarter": 'q', "1q": 'q', "year": 'y', "1y": 'y',
+	}[calendar]
 	if !ok {
 		return histogram{}, illegal("The supplied interval [%s] could not be parsed as a calendar interval.", calendar)
 	}

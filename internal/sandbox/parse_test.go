@@ -11,8 +11,19 @@ func TestGlob(t *testing.T) {
 		pattern, text string
 		want          bool
 	}{
-		{"", "", true}, {"*", "", true}, {"*", "abc", true}, {"a*c", "abbc", true}, {"a*c", "abcd", false}, {"a?c", "abc", true},
-		{"a?c", "ac", false}, {"**a", "bba", true}, {"*a*b*", "xxaxxbxx", true}, {"ä?", "äö", true}, {`a\*`, "a*", true}, {`a\*`, "ab", false}, {"a", "ab", false},
+		{"", "", true},
+		{"*", "", true},
+		{"*", "abc", true},
+		{"a*c", "abbc", true},
+		{"a*c", "abcd", false},
+		{"a?c", "abc", true},
+		{"a?c", "ac", false},
+		{"**a", "bba", true},
+		{"*a*b*", "xxaxxbxx", true},
+		{"ä?", "äö", true},
+		{`a\*`, "a*", true},
+		{`a\*`, "ab", false},
+		{"a", "ab", false},
 	} {
 		if got := glob(tc.pattern, tc.text); got != tc.want {
 			t.Errorf("glob(%q, %q) = %v", tc.pattern, tc.text, got)
@@ -26,12 +37,28 @@ func TestDateMath(t *testing.T) {
 		up   bool
 		want string // "" for an error
 	}{
-		{"now", false, "2024-03-15T12:00:00.000Z"}, {"now/d", false, "2024-03-15T00:00:00.000Z"}, {"now/d", true, "2024-03-15T23:59:59.999Z"},
-		{"now-1M/M", false, "2024-02-01T00:00:00.000Z"}, {"now+2w", false, "2024-03-29T12:00:00.000Z"}, {"now/w", false, "2024-03-11T00:00:00.000Z"},
-		{"now-13h+30m-5s", false, "2024-03-14T23:29:55.000Z"}, {"2024", true, "2024-12-31T23:59:59.999Z"}, {"2024-02", true, "2024-02-29T23:59:59.999Z"},
-		{"2024-01-31||+1M", false, "2024-02-29T00:00:00.000Z"}, {"2024-01-31||/y", false, "2024-01-01T00:00:00.000Z"}, {"1700000000000", true, "2023-11-14T22:13:20.000Z"},
-		{"2024-01-01T10:00", true, "2024-01-01T10:00:59.999Z"}, {"2024-01-01T10:00:00.5+02:00", true, "2024-01-01T08:00:00.500Z"}, {"2024/01/02 03:04:05", false, "2024-01-02T03:04:05.000Z"},
-		{"now~1d", false, ""}, {"now-1", false, ""}, {"now-1x", false, ""}, {"yesterday", false, ""}, {"2024-13-01", false, ""}, {"", false, ""}, {"now-99999999999d", false, ""},
+		{"now", false, "2024-03-15T12:00:00.000Z"},
+		{"now/d", false, "2024-03-15T00:00:00.000Z"},
+		{"now/d", true, "2024-03-15T23:59:59.999Z"},
+		{"now-1M/M", false, "2024-02-01T00:00:00.000Z"},
+		{"now+2w", false, "2024-03-29T12:00:00.000Z"},
+		{"now/w", false, "2024-03-11T00:00:00.000Z"},
+		{"now-13h+30m-5s", false, "2024-03-14T23:29:55.000Z"},
+		{"2024", true, "2024-12-31T23:59:59.999Z"},
+		{"2024-02", true, "2024-02-29T23:59:59.999Z"},
+		{"2024-01-31||+1M", false, "2024-02-29T00:00:00.000Z"},
+		{"2024-01-31||/y", false, "2024-01-01T00:00:00.000Z"},
+		{"1700000000000", true, "2023-11-14T22:13:20.000Z"},
+		{"2024-01-01T10:00", true, "2024-01-01T10:00:59.999Z"},
+		{"2024-01-01T10:00:00.5+02:00", true, "2024-01-01T08:00:00.500Z"},
+		{"2024/01/02 03:04:05", false, "2024-01-02T03:04:05.000Z"},
+		{"now~1d", false, ""},
+		{"now-1", false, ""},
+		{"now-1x", false, ""},
+		{"yesterday", false, ""},
+		{"2024-13-01", false, ""},
+		{"", false, ""},
+		{"now-99999999999d", false, ""},
 	} {
 		got, err := dateMath(tc.in, noon(), tc.up, false)
 		switch {
@@ -65,8 +92,19 @@ func TestWholeBound(t *testing.T) {
 		in        string
 		low, open bool
 		want      int64
-	}{{"5", true, false, 5}, {"5", true, true, 6}, {"5", false, true, 4}, {"5.5", true, true, 6}, {"5.5", true, false, 6}, {"5.5", false, true, 5}, {"-5.5", false, false, -6},
-		{"9007199254740993", true, false, 9007199254740993}, {"1e30", false, false, 1<<63 - 1}, {"-1e30", true, true, -1<<63 + 1}, {"5.0", false, true, 4}} {
+	}{
+		{"5", true, false, 5},
+		{"5", true, true, 6},
+		{"5", false, true, 4},
+		{"5.5", true, true, 6},
+		{"5.5", true, false, 6},
+		{"5.5", false, true, 5},
+		{"-5.5", false, false, -6},
+		{"9007199254740993", true, false, 9007199254740993},
+		{"1e30", false, false, 1<<63 - 1},
+		{"-1e30", true, true, -1<<63 + 1},
+		{"5.0", false, true, 4},
+	} {
 		if got := wholeBound(tc.in, tc.low, tc.open); got != tc.want {
 			t.Errorf("%+v: %d", tc, got)
 		}
@@ -74,11 +112,13 @@ func TestWholeBound(t *testing.T) {
 }
 
 func FuzzSearch(f *testing.F) {
-	for _, s := range []string{`{"query":{"bool":{"must":[{"match":{"title":{"query":"red shoe","operator":"and"}}}],"must_not":[{"range":{"price":{"gte":1}}}]}},"sort":[{"price":"desc"}]}`,
+	for _, s := range []string{
+		`{"query":{"bool":{"must":[{"match":{"title":{"query":"red shoe","operator":"and"}}}],"must_not":[{"range":{"price":{"gte":1}}}]}},"sort":[{"price":"desc"}]}`,
 		`{"query":{"query_string":{"query":"title:(a OR \"b c\") AND price:[1 TO *} -_exists_:x +>5"}}}`, `{"aggs":{"a":{"date_histogram":{"field":"sold","calendar_interval":"1M"},"aggs":{"b":{"terms":{"field":"brand","order":{"c":"asc"}},"aggs":{"c":{"avg":{"field":"price"}}}}}}}}`,
 		`{"aggs":{"a":{"histogram":{"field":"price","interval":0.5}},"b":{"range":{"field":"price","ranges":[{"to":1}]}},"c":{"filters":{"filters":[{"match_all":{}}]}}}}`,
 		`{"query":{"range":{"sold":{"gte":"now-1d/d","lt":"2024||+1y"}}},"_source":{"includes":["m*"],"excludes":["*.c"]},"search_after":[1],"sort":["_score"]}`,
-		`{"query":{"terms":{"stock":[1,"2",null]}},"post_filter":{"ids":{"values":"1"}},"min_score":1,"track_total_hits":5}`} {
+		`{"query":{"terms":{"stock":[1,"2",null]}},"post_filter":{"ids":{"values":"1"}},"min_score":1,"track_total_hits":5}`,
+	} {
 		f.Add(s)
 	}
 	e := shop(f, Options{})

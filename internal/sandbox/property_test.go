@@ -33,7 +33,8 @@ func vocabulary() []string { return []string{"red", "blue", "shoe", "wine", "fas
 func brands() []string     { return []string{"acme", "bolt", "core"} }
 
 func drawDoc(t *rapid.T, id string) plainDoc {
-	d := plainDoc{ID: id,
+	d := plainDoc{
+		ID:    id,
 		Words: rapid.SliceOfN(rapid.SampledFrom(vocabulary()), 0, 6).Draw(t, "words"),
 		Brand: rapid.SampledFrom(brands()).Draw(t, "brand"),
 		Tags:  rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3).Draw(t, "tags"),
@@ -204,9 +205,13 @@ func compare(t *rapid.T, e *Engine, have map[string]plainDoc, query plainQuery) 
 			months[d.At[:7]]++
 		}
 	}
-	body, _ := json.Marshal(object{"query": query.body, "size": 100, "sort": []any{object{"price": "desc"}},
-		"aggs": object{"sum": object{"sum": object{"field": "price"}}, "brand": object{"terms": object{"field": "brand"}},
-			"month": object{"date_histogram": object{"field": "at", "calendar_interval": "month", "min_doc_count": 1, "format": "yyyy-MM"}}}})
+	body, _ := json.Marshal(object{
+		"query": query.body, "size": 100, "sort": []any{object{"price": "desc"}},
+		"aggs": object{
+			"sum": object{"sum": object{"field": "price"}}, "brand": object{"terms": object{"field": "brand"}},
+			"month": object{"date_histogram": object{"field": "at", "calendar_interval": "month", "min_doc_count": 1, "format": "yyyy-MM"}},
+		},
+	})
 	out := ask(t, e, "POST /p/_search", string(body))
 	got := strings.Fields(ids(out))
 	sort.Slice(want, func(i, j int) bool {

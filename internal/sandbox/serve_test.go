@@ -51,7 +51,9 @@ func TestConcurrentUse(t *testing.T) {
 					{"POST /c/_bulk", fmt.Sprintf("{\"index\":{\"_id\":%q}}\n{\"title\":\"red %d\",\"new%d\":%d}\n{\"delete\":{\"_id\":\"%d\"}}\n", id, i, w, i, w)},
 					{"POST /c/_search", `{"query":{"match":{"title":"red"}},"aggs":{"a":{"terms":{"field":"brand"}}}}`},
 					{"POST /c/_search?scroll=1m", `{"size":1}`},
-					{"GET /c/_mapping", ""}, {"GET /c/_doc/3", ""}, {"DELETE /_search/scroll/_all", ""},
+					{"GET /c/_mapping", ""},
+					{"GET /c/_doc/3", ""},
+					{"DELETE /_search/scroll/_all", ""},
 				} {
 					if rec := call(e, s[0], s[1]); rec.Code != 200 && rec.Code != 404 {
 						t.Errorf("%s: %d %s", s[0], rec.Code, rec.Body)
@@ -145,7 +147,8 @@ func TestSlowness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := shop(t, Options{})
 		e.SetFaults(Faults{Latency: time.Second, Slow: []SlowShape{
-			{Kind: "match", Field: "title", Delay: 10 * time.Second}, {Agg: true, Kind: "terms", Field: "brand", Delay: 100 * time.Second}}})
+			{Kind: "match", Field: "title", Delay: 10 * time.Second}, {Agg: true, Kind: "terms", Field: "brand", Delay: 100 * time.Second},
+		}})
 		for _, tc := range []struct {
 			line, body string
 			want       time.Duration
