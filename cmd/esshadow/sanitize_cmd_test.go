@@ -153,15 +153,17 @@ func TestMetricLabelsAreClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := map[string]func(string) bool{
-		"op":   func(v string) bool { _, ok := es.ParseOp(v); return ok },
-		"code": regexp.MustCompile(`^[1-5][0-9][0-9]$`).MatchString,
-		"by":   func(v string) bool { return v == "client" || v == "upstream" },
-		"le":   regexp.MustCompile(`^([0-9.e+-]+|\+Inf)$`).MatchString,
+		"op":        func(v string) bool { _, ok := es.ParseOp(v); return ok },
+		"code":      regexp.MustCompile(`^[1-5][0-9][0-9]$`).MatchString,
+		"by":        func(v string) bool { return v == "client" || v == "upstream" },
+		"class":     func(v string) bool { _, ok := es.ParseClass(v); return ok },
+		"direction": func(v string) bool { return v == "in" || v == "out" },
+		"le":        regexp.MustCompile(`^([0-9.e+-]+|\+Inf)$`).MatchString,
 		"reason": func(v string) bool {
 			own := []string{
 				"", capture.DropQueueFull, capture.DropBodyTooLarge, capture.DropDiskLow, capture.DropWriteFailed, capture.DropPaused,
 				capture.DropClosed, capture.DropPanic, capture.DropLineTooLong, capture.FilteredInfo, capture.FilteredAdminRead,
-				capture.FilteredAdminWrite, capture.FilteredDestructive,
+				capture.FilteredAdminWrite, capture.FilteredDestructive, capture.FilteredOperation, capture.FilteredIndex,
 			}
 			return slices.Contains(own, v) || slices.Contains(sanitize.Reasons(), v)
 		},
