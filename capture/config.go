@@ -23,6 +23,9 @@ type Config struct {
 	// Sample is the part of the connections that is captured, from 0 to 1. A
 	// connection is captured as a whole or not at all.
 	Sample float64 `yaml:"sample"`
+	// StopOver pauses capturing, and nothing else, when of the last 10 000 requests
+	// more than this share could not be sanitised. 0: never.
+	StopOver float64 `yaml:"stop_if_dropped_over"`
 	// Ops choose by operation, by the names that es.Op has.
 	Ops Choice `yaml:"ops"`
 	// Indices choose by the index expression of the path: patterns, in which *
@@ -59,6 +62,9 @@ func (c Config) Validate() error {
 	}
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		errs = append(errs, fmt.Errorf("workers: %d: want 0 (half the processors) to %d", c.Workers, maxWorkers))
+	}
+	if !(c.StopOver >= 0 && c.StopOver < 1) {
+		errs = append(errs, fmt.Errorf("stop_if_dropped_over: %v: want a share from 0 (never) to below 1, such as 0.05", c.StopOver))
 	}
 	if !(c.Sample >= 0 && c.Sample <= 1) {
 		errs = append(errs, fmt.Errorf("sample: %v: want a ratio from 0 to 1", c.Sample))

@@ -59,8 +59,9 @@ type Recorder struct {
 	abort chan struct{} // what is left is to be dropped
 	once  sync.Once
 	done  chan struct{} // workers and writer have ended
-	fault atomic.Bool   // a panic was logged
-	err   error         // of closing the file; read after done
+	guard guard
+	fault atomic.Bool // a panic was logged
+	err   error       // of closing the file; read after done
 }
 
 // NewRecorder starts capturing. That the capture cannot be written is no error:
@@ -201,6 +202,7 @@ func (r *Recorder) Reload(cfg Config) error {
 	r.body.Store(int64(cfg.MaxBody))
 	r.queue.setLimit(int64(cfg.Queue))
 	r.SetSample(cfg.Sample)
+	r.guard.setLimit(cfg.StopOver)
 	return nil
 }
 

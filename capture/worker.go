@@ -131,6 +131,7 @@ func (w *worker) one(e entry) {
 	n, reason := int64(0), w.chunk()
 	if reason == "" {
 		n, reason = w.encode(e.x)
+		w.rec.watch(reason != "")
 	}
 	w.rec.release(e.x)
 	w.rec.queue.charge(n - e.weight)
