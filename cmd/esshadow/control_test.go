@@ -61,6 +61,12 @@ func TestCtl(t *testing.T) {
 		return decode[statusReport](t, ctl(exitDone, "status", "--json").out)
 	}
 
+	// A client has its answer a moment before the exchange is offered.
+	received := func(n uint64) {
+		t.Helper()
+		wait(t, "the exchanges came", func() bool { return status().Capture.Received == n })
+	}
+	received(1)
 	s := status()
 	if s.State != "ready" || s.Capture.State != "on" || s.Capture.Received != 1 || s.Capture.Preset != "fidelity" || s.Capture.Sample != 1 ||
 		len(s.Upstreams) != 1 || !s.Upstreams[0].Up || s.Proxy.Requests != 1 || "http://"+s.Proxy.Admin != admin || s.Log.Level != "info" {
@@ -70,11 +76,15 @@ func TestCtl(t *testing.T) {
 
 	ctl(exitDone, "capture", "off").has(t, "state: paused")
 	send(t, "POST", url+"/items/_search", searchBody(1))
+	received(2)
 	ctl(exitDone, "capture", "on").has(t, "state: on")
 	ctl(exitDone, "sample", "0")
 	send(t, "POST", url+"/items/_search", searchBody(2))
+	received(3)
 	ctl(exitDone, "sample", "1").has(t, "ratio: 1")
 	send(t, "POST", url+"/items/_search", searchBody(3))
+	received(4)
+	wait(t, "both records are in the file", func() bool { return status().Capture.Captured == 2 })
 	ctl(exitDone, "rotate").has(t, "rotated: true")
 	send(t, "POST", url+"/items/_search", searchBody(4))
 	ctl(exitDone, "log-level", "debug")
@@ -245,7 +255,11 @@ func TestReload(t *testing.T) {
 	if two.requests.Load() != before+2 {
 		t.Errorf("the second engine got %d requests", two.requests.Load()-before)
 	}
-	s := decode[statusReport](t, esshadow(t, nil, "ctl", "status", "--json", "--admin", admin).want(t, exitDone).out)
+	ask := func() statusReport {
+		return decode[statusReport](t, esshadow(t, nil, "ctl", "status", "--json", "--admin", admin).want(t, exitDone).out)
+	}
+	wait(t, "the exchanges came", func() bool { return ask().Capture.Received == 3 })
+	s := ask()
 	if s.Capture.Filtered["operation"] != 1 || s.Log.Level != "debug" || s.Upstreams[0].Upstream != strings.TrimPrefix(two.url, "http://") || s.Config.File != file {
 		t.Errorf("status %+v", s)
 	}

@@ -117,10 +117,11 @@ func TestDashboardAgainstAScrape(t *testing.T) {
 	send(t, "GET", url+"/_cluster/health", "")
 	esshadow(t, nil, "ctl", "capture", "off", "--admin", admin).want(t, exitDone)
 	send(t, "POST", url+"/items/_search", searchBody(2))
-	code, metrics := get(t, admin+"/metrics")
-	if code != 200 {
-		t.Fatalf("metrics: %d", code)
-	}
+	metrics := ""
+	wait(t, "something was dropped, and something filtered", func() bool {
+		_, metrics = get(t, admin+"/metrics")
+		return strings.Contains(metrics, `result="dropped"`) && strings.Contains(metrics, `result="filtered"`)
+	})
 	s := scrape(metrics)
 
 	ids, targets := map[int]bool{}, 0
