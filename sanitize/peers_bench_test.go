@@ -61,6 +61,7 @@ func peers(b *testing.B, texts [][]byte) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
+			cpu := newCPUClock()
 			for b.Loop() {
 				for _, t := range texts {
 					if err := one(t); err != nil {
@@ -68,6 +69,7 @@ func peers(b *testing.B, texts [][]byte) {
 					}
 				}
 			}
+			cpu.report(b, int64(size))
 		})
 	}
 	run("peer encoding/json round trip", func(t []byte) error {

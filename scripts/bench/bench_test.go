@@ -121,6 +121,27 @@ func TestParseBenchmarks(t *testing.T) {
 	}
 }
 
+func TestLinesTable(t *testing.T) {
+	got, err := parseBenchmarks(strings.NewReader("BenchmarkLines/some_bulks/strict-2 1 5 ns/op 300 MB/s 40.0 MB/cpu-s 0.5 B/doc 0.01 allocs/doc\n" +
+		"BenchmarkLines/some_bulks/peer_encoding/json_round_trip-2 1 5 ns/op 300 MB/s 20.0 MB/cpu-s\n" +
+		"BenchmarkLines/some_bulks/peer_fastjson_walk-2 1 5 ns/op 300 MB/s 160 MB/cpu-s\n" +
+		"BenchmarkLines/searches/strict-2 1 5 ns/op 300 MB/s 50 MB/cpu-s\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := linesTable(got).rows
+	for i, want := range []string{
+		"some bulks: strict 40 300 2.00 0.25 0.5 0.01 0",
+		"some bulks: peer encoding/json round trip 20 300 1.00 0.12 – – 0",
+		"some bulks: peer fastjson walk 160 300 8.00 1.00 – – 0",
+		"searches: strict 50 300 – – – – 0", // its peers have not run
+	} {
+		if got := strings.Join(rows[i], " "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestMedianAndRatio(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -150,6 +171,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{"", true},
 		{"-only proxy -rounds 1 -scale 0.1", true},
+		{"-only lines,proxy", true},
 		{"-only nginx", false},
 		{"-rounds 0", false},
 		{"-scale -1", false},

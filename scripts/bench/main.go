@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -69,7 +70,7 @@ func parseOptions(args []string, progress io.Writer) (options, error) {
 	f.SetOutput(progress)
 	f.StringVar(&o.esshadow, "esshadow", filepath.Join("bin", "esshadow"), "`program` to measure")
 	f.StringVar(&o.nginx, "nginx", "", "`program` to compare the proxy with, or off (default: nginx, where it is found)")
-	f.StringVar(&o.only, "only", "packages,proxy,replay", "`parts` to run, by comma")
+	f.StringVar(&o.only, "only", "packages,lines,proxy,replay", "`parts` to run, by comma")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; the figures are medians")
 	f.Float64Var(&o.scale, "scale", 1, "`factor` of all durations: 0.1 to see that it works")
 	if err := f.Parse(args); err != nil {
@@ -79,7 +80,7 @@ func parseOptions(args []string, progress io.Writer) (options, error) {
 		return o, errors.New("wrong arguments: -h lists them")
 	}
 	for part := range strings.SplitSeq(o.only, ",") {
-		if part != "packages" && part != "proxy" && part != "replay" {
+		if !slices.Contains([]string{"packages", "lines", "proxy", "replay"}, part) {
 			return o, fmt.Errorf("-only: no part %q", part)
 		}
 	}
@@ -102,9 +103,14 @@ func (o options) measure(ctx context.Context, out, progress io.Writer) (err erro
 	began := time.Now()
 	_, _ = fmt.Fprintf(out, "## esshadow bench\n")
 	machine(out)
+	p := packageRun{out: out, progress: progress, dir: dir, count: o.rounds + 2, benchtime: time.Duration(o.scale * float64(200*time.Millisecond))}
 	if strings.Contains(o.only, "packages") {
-		p := packageRun{out: out, progress: progress, dir: dir, count: o.rounds + 2, benchtime: time.Duration(o.scale * float64(200*time.Millisecond))}
 		if err := p.run(ctx); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(o.only, "lines") {
+		if err := p.lines(ctx, o.rounds); err != nil {
 			return err
 		}
 	}

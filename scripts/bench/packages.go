@@ -19,16 +19,22 @@ import (
 )
 
 // suite is the benchmarks of a package that are run.
-type suite struct{ pkg, pattern string }
+type suite struct {
+	pkg, pattern string
+	// rounds runs all of them one after the other, that many times, so that those
+	// of one round are near each other in time. 0: each of them count times.
+	rounds int
+	corpus string // folder of real requests; none unless it is named
+}
 
 func suites() []suite {
 	return []suite{
-		{"./internal/es", "^Benchmark(Classify|Tokens|BulkReader|RequestFacts|Summarize|Fingerprint|Peers)$"},
-		{"./capture", "^Benchmark(Encode|Decode|Source|Offer|RecordPeers)$"},
-		{"./capture/segment", "^BenchmarkWrite$/^256KiB$/^(fastest|default)$"},
-		{"./capture/segment", "^BenchmarkRead$/^256KiB$"},
-		{"./sanitize", "^Benchmark(Bulk|BulkPeers|Searches)$"},
-		{"./replay", "^Benchmark(Plan|ReplayMax)$"},
+		{pkg: "./internal/es", pattern: "^Benchmark(Classify|Tokens|BulkReader|RequestFacts|Summarize|Fingerprint|Peers)$"},
+		{pkg: "./capture", pattern: "^Benchmark(Encode|Decode|Source|Offer|RecordPeers)$"},
+		{pkg: "./capture/segment", pattern: "^BenchmarkWrite$/^256KiB$/^(fastest|default)$"},
+		{pkg: "./capture/segment", pattern: "^BenchmarkRead$/^256KiB$"},
+		{pkg: "./sanitize", pattern: "^Benchmark(Bulk|BulkPeers|Searches)$"},
+		{pkg: "./replay", pattern: "^Benchmark(Plan|ReplayMax)$"},
 	}
 }
 
@@ -64,18 +70,26 @@ func (r packageRun) suite(ctx context.Context, s suite) ([]*sample, error) {
 	if _, err := r.output(build); err != nil {
 		return nil, err
 	}
-	bench := exec.CommandContext(ctx, bin, "-test.run=^$", "-test.bench="+s.pattern, "-test.benchmem",
-		"-test.count="+strconv.Itoa(r.count), "-test.benchtime="+r.benchtime.String())
-	bench.Dir = filepath.FromSlash(s.pkg)
-	out, err := r.output(bench)
-	if err != nil {
-		return nil, err
+	var out []byte
+	for range max(1, s.rounds) {
+		count := r.count
+		if s.rounds > 0 {
+			count = 1
+		}
+		bench := exec.CommandContext(ctx, bin, "-test.run=^$", "-test.bench="+s.pattern, "-test.benchmem",
+			"-test.count="+strconv.Itoa(count), "-test.benchtime="+r.benchtime.String())
+		bench.Dir = filepath.FromSlash(s.pkg)
+		said, err := r.output(bench, "ESSHADOW_CORPUS="+s.corpus)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, said...)
 	}
 	return parseBenchmarks(bytes.NewReader(out))
 }
 
-func (r packageRun) output(cmd *exec.Cmd) ([]byte, error) {
-	cmd.Env = append(os.Environ(), "TMPDIR="+r.dir, "ESSHADOW_CORPUS=", "ESSHADOW_REQUIRE_ALL=")
+func (r packageRun) output(cmd *exec.Cmd, env ...string) ([]byte, error) {
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+r.dir, "ESSHADOW_CORPUS=", "ESSHADOW_REQUIRE_ALL="), env...)
 	cmd.WaitDelay = 10 * time.Second
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -90,6 +104,15 @@ func (r packageRun) output(cmd *exec.Cmd) ([]byte, error) {
 type sample struct {
 	name string
 	of   map[string][]float64
+}
+
+// cell is the median of a unit, – where there is none.
+func (s *sample) cell(unit, format string) string {
+	v, ok := s.of[unit]
+	if !ok {
+		return "–"
+	}
+	return fmt.Sprintf(format, median(v))
 }
 
 var benchmarkLine = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.+)$`)
@@ -126,13 +149,7 @@ func parseBenchmarks(in io.Reader) ([]*sample, error) {
 func benchmarkTable(title string, samples []*sample) *grid {
 	t := &grid{title: title, head: []string{"", "ns", "MB/s", "B", "allocs", "other", "spread %"}}
 	for _, s := range samples {
-		cell := func(unit, format string) string {
-			v, ok := s.of[unit]
-			if !ok {
-				return "–"
-			}
-			return fmt.Sprintf(format, median(v))
-		}
+		cell := s.cell
 		var other []string
 		for _, unit := range slices.Sorted(maps.Keys(s.of)) {
 			if !slices.Contains([]string{"ns/op", "MB/s", "B/op", "allocs/op"}, unit) {
