@@ -61,7 +61,7 @@ cover: ## test coverage by package, and coverage.out
 	$(GO) test -coverprofile=coverage.out ./... && $(GO) tool cover -func=coverage.out | tail -1
 
 .PHONY: bench
-bench: build ## benchmarks: packages in MB/s, the proxy paired with nginx, the replayer's timing
+bench: build ## benchmarks: packages in MB/s, the proxy paired with nginx and others, the replayer's timing
 	@scripts/bench.sh
 
 .PHONY: golden

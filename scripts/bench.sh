@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Benchmarks of the packages, of the proxy beside nginx, and of the replayer, in
-# one run of about seven minutes. Arguments go to scripts/bench; -h lists them.
+# Benchmarks of the packages, of sanitising, of the proxy beside nginx and others,
+# and of the replayer, in one run of about nine minutes. Arguments go to
+# scripts/bench; -h lists them.
 # docs/benchmarks.md says what each figure means.
 set -euo pipefail
 cd "$(dirname "$0")/.."

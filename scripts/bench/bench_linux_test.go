@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"runtime"
 	"strings"
@@ -107,6 +111,78 @@ func TestUsageOfAProcess(t *testing.T) {
 	}
 	if parent, ok := parentOf(os.Getpid()); !ok || parent != os.Getppid() {
 		t.Errorf("parent %d, %t", parent, ok)
+	}
+}
+
+// The ReverseProxy passes on what the generator sends, and ends when told to.
+func TestReverseProxyPasses(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	b, err := newBackend("uuid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	served := make(chan error, 2)
+	go func() {
+		runtime.LockOSThread()
+		served <- b.serve(ctx)
+	}()
+	said, end := io.Pipe()
+	go func() { served <- runReverse(ctx, []string{"-upstream", b.addr.String()}, end) }()
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	word, err := wordAfter(strings.TrimSpace(line), "listening on ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := plan{addr: netip.MustParseAddrPort(word), requests: searches(8), conns: 4, dur: 200 * time.Millisecond}.run(t.Context())
+	if err != nil || res.done == 0 || res.errors+res.refused+res.reconnects > 0 {
+		t.Errorf("%v: %+v", err, res)
+	}
+	stop()
+	for range 2 {
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTableHasWhatALoadAsks(t *testing.T) {
+	m := func(rate uint64, p50, p99, cpu time.Duration) []measure {
+		return []measure{{loadResult: loadResult{done: rate, elapsed: time.Second, p50: p50, p99: p99}, cpu: cpu, peak: 20e6}}
+	}
+	results := map[string][]measure{
+		direct: m(5000, 50e3, 100e3, 0), nginx: m(5000, 100e3, 200e3, 20e3), reverse: m(5000, 250e3, 900e3, 100e3),
+		captureOff: m(5000, 125e3, 250e3, 40e3), captureOn: m(5000, 200e3, 500e3, 60e3),
+	}
+	var out bytes.Buffer
+	r := pairedRun{out: &out, results: map[string]map[string][]measure{"at a rate": results, "most": results}}
+	r.table(load{name: "at a rate", kind: searchRate, rate: 5000})
+	r.table(load{name: "most", kind: hugeMost, requests: bulks(1, 2048)})
+	for _, want := range []string{
+		"| added p50 µs | × nginx's |", "| 150 | 3.00 |", // 200-50 µs, of which nginx adds 50
+		"| × nginx | × ReverseProxy | × off |", "| CPU ms/MB |", "| 0.06 |",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), haproxy) {
+		t.Error("a row of what did not run")
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	for in, want := range map[string]float64{"64MiB": 67.108864, "1GiB": 1073.741824, "5s": 0, "": 0} {
+		if got, _ := parseSize(in); got != want {
+			t.Errorf("%q: %v, want %v", in, got, want)
+		}
+	}
+	b := budgets{queue: 10, sanitising: 20, pooled: 30, bodies: 500, inFlight: 7}
+	if b.sum() != 67 {
+		t.Errorf("%v", b.sum())
 	}
 }
 

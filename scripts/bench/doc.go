@@ -1,6 +1,7 @@
 // Command bench measures esshadow on one machine, beside its peers and in the
 // same run: the packages in MB/s against two JSON libraries, the proxy against
-// nginx and against no proxy at all, the replayer's speed and its lateness.
+// nginx, haproxy, a ReverseProxy and no proxy at all, the replayer's speed and
+// its lateness.
 //
 // It promises ratios of figures that were taken seconds apart, alternating, and
 // says on what machine. It starts its own load, its own answering server and

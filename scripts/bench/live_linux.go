@@ -16,7 +16,7 @@ import (
 // live measures running programs.
 func (o options) live(ctx context.Context, bin, dir string, out, progress io.Writer) error {
 	if strings.Contains(o.only, "proxy") {
-		r := pairedRun{out: out, progress: progress, esshadow: bin, nginx: nginxPath(o.nginx), dir: dir, rounds: o.rounds, scale: o.scale}
+		r := pairedRun{out: out, progress: progress, esshadow: bin, nginx: programPath(o.nginx, nginx), haproxy: programPath(o.haproxy, haproxy), dir: dir, rounds: o.rounds, scale: o.scale}
 		if err := r.run(ctx); err != nil {
 			return err
 		}

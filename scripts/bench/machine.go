@@ -29,12 +29,14 @@ func machine(w io.Writer) {
 	if _, err := fmt.Sscan(firstValue("/proc/loadavg", ""), &load); err == nil && load > float64(runtime.NumCPU())/4 {
 		_, _ = fmt.Fprintln(w, "- THE MACHINE WAS NOT QUIET: trust the ratios of processor time, and no latency")
 	}
-	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
-		// nginx prints its version on standard error.
-		if v, err := exec.Command(name, "-v").CombinedOutput(); err == nil {
-			line, _, _ := strings.Cut(string(v), "\n")
-			_, _ = fmt.Fprintf(w, "- %s\n", line)
-			break
+	for _, peer := range [][]string{{"nginx", "/usr/sbin/nginx"}, {"haproxy", "/usr/sbin/haproxy"}} {
+		for _, name := range peer {
+			// nginx prints its version on standard error.
+			if v, err := exec.Command(name, "-v").CombinedOutput(); err == nil {
+				line, _, _ := strings.Cut(string(v), "\n")
+				_, _ = fmt.Fprintf(w, "- %s\n", line)
+				break
+			}
 		}
 	}
 }

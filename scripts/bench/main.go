@@ -46,6 +46,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 			return runBackend(ctx, args[1:], progress)
 		case "load":
 			return runLoad(ctx, args[1:], out)
+		case "reverse":
+			return runReverse(ctx, args[1:], progress)
 		}
 	}
 	o, err := parseOptions(args, progress)
@@ -59,9 +61,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 
 // options are the flags of a whole run.
 type options struct {
-	esshadow, nginx, only string
-	rounds                int
-	scale                 float64
+	esshadow, nginx, haproxy, only string
+	rounds                         int
+	scale                          float64
 }
 
 func parseOptions(args []string, progress io.Writer) (options, error) {
@@ -70,6 +72,7 @@ func parseOptions(args []string, progress io.Writer) (options, error) {
 	f.SetOutput(progress)
 	f.StringVar(&o.esshadow, "esshadow", filepath.Join("bin", "esshadow"), "`program` to measure")
 	f.StringVar(&o.nginx, "nginx", "", "`program` to compare the proxy with, or off (default: nginx, where it is found)")
+	f.StringVar(&o.haproxy, "haproxy", "", "`program` to compare the proxy with, or off (default: haproxy, where it is found)")
 	f.StringVar(&o.only, "only", "packages,lines,proxy,replay", "`parts` to run, by comma")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds of each measurement; the figures are medians")
 	f.Float64Var(&o.scale, "scale", 1, "`factor` of all durations: 0.1 to see that it works")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,30 +10,53 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
-// load is what all variants are put under in turn.
+// load is what variants are put under in turn.
 type load struct {
 	name      string
+	kind      kind
 	requests  [][]byte
 	rate      float64
 	conns     int
 	warm, dur time.Duration
+	without   []string // variants that it has no question for
 }
+
+// kind is what a load is there to show.
+type kind int
+
+const (
+	searchRate kind = iota
+	searchMost
+	searchLoss // at a rate at which nothing may be lost
+	bulkMost
+	hugeRate // bulks of 1 MB
+	hugeMost
+)
 
 func loads(scale float64) []load {
 	d := func(t time.Duration) time.Duration { return time.Duration(float64(t) * scale) }
 	search := searches(4096)
 	large, huge := bulks(64, 200), bulks(16, 2048)
 	half := d(500 * time.Millisecond)
+	peers := []string{haproxy, reverse}
 	return []load{
-		{"searches, 5 000 a second (Poisson)", search, 5000, 64, d(time.Second), d(4 * time.Second)},
-		{"searches, as many as fit, 64 connections", search, 0, 64, d(time.Second), d(3 * time.Second)},
-		{"bulks of 100 KB, as many as fit, 16 connections", large, 0, 16, half, d(2 * time.Second)},
-		{"bulks of 1 MB, 100 a second (Poisson)", huge, 100, 64, half, d(3 * time.Second)},
-		{"bulks of 1 MB, as many as fit, 8 connections", huge, 0, 8, half, d(2 * time.Second)},
+		{"searches, 5 000 a second (Poisson)", searchRate, search, 5000, 64, d(time.Second), d(4 * time.Second), nil},
+		{"searches, as many as fit, 64 connections", searchMost, search, 0, 64, d(time.Second), d(3 * time.Second), nil},
+		{"searches, 20 000 a second (Poisson)", searchLoss, search, 20_000, 64, half, d(3 * time.Second), append([]string{direct}, peers...)},
+		{"bulks of 100 KB, as many as fit, 16 connections", bulkMost, large, 0, 16, half, d(2 * time.Second), peers},
+		{"bulks of 1 MB, 100 a second (Poisson)", hugeRate, huge, 100, 64, half, d(3 * time.Second), nil},
+		{"bulks of 1 MB, as many as fit, 8 connections", hugeMost, huge, 0, 8, half, d(2 * time.Second), nil},
 	}
+}
+
+// megabytes is the size of the load's bodies, which all have one.
+func (l load) megabytes() float64 {
+	_, body, _ := bytes.Cut(l.requests[0], []byte("\r\n\r\n"))
+	return float64(len(body)) / 1e6
 }
 
 // measure is one load on one variant in one round.
@@ -49,6 +73,7 @@ type pairedRun struct {
 	out, progress io.Writer
 	esshadow, dir string
 	nginx         string // empty: without
+	haproxy       string // empty: without
 	rounds        int
 	scale         float64
 	backend       netip.AddrPort
@@ -67,6 +92,9 @@ func (r *pairedRun) run(ctx context.Context) error {
 	if r.nginx == "" {
 		_, _ = fmt.Fprintln(r.out, "\nThere is no nginx: its figures and the ratios to it are absent (Debian: apt-get install nginx-light).")
 	}
+	if r.haproxy == "" {
+		_, _ = fmt.Fprintln(r.out, "\nThere is no haproxy: its figures are absent (Debian: apt-get install haproxy).")
+	}
 	for round := range r.rounds {
 		if err := r.round(ctx, round, all); err != nil {
 			return errors.Join(fmt.Errorf("round %d: %w", round+1, err), b.process.stop())
@@ -74,6 +102,9 @@ func (r *pairedRun) run(ctx context.Context) error {
 	}
 	for _, l := range all {
 		r.table(l)
+	}
+	if err := r.goals(ctx, all); err != nil {
+		return errors.Join(err, b.process.stop())
 	}
 	_, _ = fmt.Fprintf(r.out, "\nThe last round's sums: %s\n", r.sums)
 	return b.process.stop()
@@ -100,6 +131,9 @@ func (r *pairedRun) round(ctx context.Context, round int, all []load) (err error
 		for i := range variants {
 			// Each round begins with another one.
 			v := variants[(i+round)%len(variants)]
+			if slices.Contains(l.without, v.name) {
+				continue
+			}
 			m, err := r.measure(ctx, l, v)
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", l.name, v.name, err)
@@ -118,19 +152,30 @@ func (r *pairedRun) round(ctx context.Context, round int, all []load) (err error
 // start starts the variants; those that run are returned even with an error.
 func (r *pairedRun) start(ctx context.Context, dir string) (variants []*variant, err error) {
 	variants = append(variants, &variant{name: direct, addr: r.backend})
-	if r.nginx != "" {
-		v, err := startNginx(ctx, r.nginx, filepath.Join(dir, "nginx"), r.backend)
+	for _, start := range []func() (*variant, error){
+		func() (*variant, error) {
+			if r.nginx == "" {
+				return nil, nil
+			}
+			return startNginx(ctx, r.nginx, filepath.Join(dir, nginx), r.backend)
+		},
+		func() (*variant, error) {
+			if r.haproxy == "" {
+				return nil, nil
+			}
+			return startHaproxy(ctx, r.haproxy, filepath.Join(dir, haproxy), r.backend)
+		},
+		func() (*variant, error) { return startReverse(ctx, r.backend) },
+		func() (*variant, error) { return startEsshadow(r.esshadow, "", r.backend) },
+		func() (*variant, error) { return startEsshadow(r.esshadow, filepath.Join(dir, "capture"), r.backend) },
+	} {
+		v, err := start()
 		if err != nil {
 			return variants, err
 		}
-		variants = append(variants, v)
-	}
-	for _, capture := range []string{"", filepath.Join(dir, "capture")} {
-		v, err := startEsshadow(r.esshadow, capture, r.backend)
-		if err != nil {
-			return variants, err
+		if v != nil {
+			variants = append(variants, v)
 		}
-		variants = append(variants, v)
 	}
 	return variants, nil
 }
@@ -166,7 +211,7 @@ func quiet(ctx context.Context, p plan) (loadResult, error) {
 	return p.run(ctx)
 }
 
-// started is a backend in a process of its own.
+// started is a server that this program is in another process.
 type started struct {
 	process *process
 	addr    netip.AddrPort
@@ -177,7 +222,12 @@ func startBackend(uuid string) (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess("", self, "backend", "-uuid", uuid)
+	return startListening(self, "backend", "-uuid", uuid)
+}
+
+// startListening starts a server that says where it listens.
+func startListening(bin string, args ...string) (*started, error) {
+	p, err := startProcess("", bin, args...)
 	if err != nil {
 		return nil, err
 	}

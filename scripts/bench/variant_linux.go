@@ -3,23 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 )
-
-//go:embed nginx.conf.tmpl
-var nginxConf string
 
 // variant is one way from the load to the backend.
 type variant struct {
@@ -34,72 +25,15 @@ type variant struct {
 const (
 	direct     = "direct"
 	nginx      = "nginx"
+	haproxy    = "haproxy"
+	reverse    = "ReverseProxy"
 	captureOff = "esshadow, capture off"
 	captureOn  = "esshadow, capture on"
 )
 
-// nginxPath finds nginx also where only root's PATH leads; empty: there is none.
-func nginxPath(asked string) string {
-	names := []string{asked}
-	if asked == "" {
-		names = []string{"nginx", "/usr/sbin/nginx", "/usr/local/sbin/nginx"}
-	}
-	for _, name := range names {
-		if p, err := exec.LookPath(name); err == nil && asked != "off" {
-			return p
-		}
-	}
-	return ""
-}
-
-// freeAddr asks the kernel for a port. nginx cannot be told to do so and to say
-// which it got; should another take the port meanwhile, nginx says so and ends.
-func freeAddr() (netip.AddrPort, error) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return netip.AddrPort{}, err
-	}
-	defer func() { _ = ln.Close() }()
-	return netip.ParseAddrPort(ln.Addr().String())
-}
-
-func startNginx(ctx context.Context, bin, dir string, backend netip.AddrPort) (*variant, error) {
-	addr, err := freeAddr()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	conf := filepath.Join(dir, "nginx.conf")
-	f, err := os.OpenFile(conf, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	in := struct {
-		User, Dir       string
-		Listen, Backend netip.AddrPort
-	}{Dir: dir, Listen: addr, Backend: backend}
-	if os.Geteuid() == 0 {
-		in.User = "root" // else the worker could not use dir
-	}
-	t, err := template.New("nginx").Parse(nginxConf)
-	if err == nil {
-		err = t.Execute(f, in)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	p, err := startProcess(dir, bin, "-p", dir, "-c", conf, "-e", "stderr")
-	if err != nil {
-		return nil, err
-	}
-	v := &variant{name: nginx, addr: addr, process: p}
-	if err := v.awaitAnswer(ctx); err != nil {
-		return nil, errors.Join(err, errors.New(p.lines.last()), p.stop())
-	}
-	p.addChildren()
-	return v, nil
+// variantNames are in the order of the tables' rows.
+func variantNames() []string {
+	return []string{direct, nginx, haproxy, reverse, captureOff, captureOn}
 }
 
 // awaitAnswer waits until a server answers.
