@@ -18,6 +18,12 @@ type Config struct {
 	// record while it is sanitised (at most about twice MaxBody) and the writer's
 	// block.
 	Queue size.Size `yaml:"queue"`
+	// Priority says what goes first when the queue is short of room. With
+	// "writes", searches and other reads are dropped when less than a quarter of
+	// it is free, and that quarter is left to writes: a lost search is one search
+	// less, a lost write makes the target that it is replayed to another one. With
+	// "none" they are equal.
+	Priority string `yaml:"priority"`
 	// Workers sanitise and encode. 0 means half the processors, at least one.
 	Workers int `yaml:"workers"`
 	// Sample is the part of the connections that is captured, from 0 to 1. A
@@ -41,9 +47,15 @@ type Choice struct {
 	Exclude []string `yaml:"exclude"`
 }
 
+// Values of Config.Priority.
+const (
+	PriorityWrites = "writes"
+	PriorityNone   = "none"
+)
+
 // Default is the Config that everything starts from.
 func Default() Config {
-	return Config{MaxBody: 16 * size.MiB, Queue: 64 * size.MiB, Sample: 1}
+	return Config{MaxBody: 16 * size.MiB, Queue: 64 * size.MiB, Priority: PriorityWrites, Sample: 1}
 }
 
 const maxWorkers = 256
@@ -59,6 +71,9 @@ func (c Config) Validate() error {
 	}
 	if c.Queue < c.MaxBody {
 		errs = append(errs, fmt.Errorf("queue: %s: want at least max_body (%s), or its bodies never fit", c.Queue, c.MaxBody))
+	}
+	if c.Priority != PriorityWrites && c.Priority != PriorityNone {
+		errs = append(errs, fmt.Errorf("priority: %q: want %s or %s", c.Priority, PriorityWrites, PriorityNone))
 	}
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		errs = append(errs, fmt.Errorf("workers: %d: want 0 (half the processors) to %d", c.Workers, maxWorkers))

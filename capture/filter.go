@@ -40,6 +40,12 @@ func filterReason(route es.Route) string {
 	return ""
 }
 
+// writes tells whether requests of a route change documents. Those that change
+// anything else are filtered.
+func writes(route es.Route) bool {
+	return route.Class == es.ClassWrite || route.Class == es.ClassMassWrite
+}
+
 // filter is Config.Ops and Config.Indices, ready to ask.
 type filter struct {
 	ops              map[es.Op]bool // nil: all

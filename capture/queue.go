@@ -17,10 +17,11 @@ type entry struct {
 // the capture itself: the queue signals only when it ceases to be empty, and
 // when it fills. See worker.wait.
 type queue struct {
-	limit int64
-	wake  chan struct{} // not empty any more, or more left than one worker took
-	hurry chan struct{} // filling: do not wait for more
-	done  chan struct{} // closed
+	limit   int64
+	reserve int64         // of limit, for writes
+	wake    chan struct{} // not empty any more, or more left than one worker took
+	hurry   chan struct{} // filling: do not wait for more
+	done    chan struct{} // closed
 
 	mu     sync.Mutex
 	ring   []entry
@@ -33,6 +34,9 @@ type queue struct {
 // hurryPart of the limit is when workers stop waiting for more.
 const hurryPart = 16
 
+// reservePart of the limit is what writes have for themselves, if they go first.
+const reservePart = 4
+
 func newQueue(limit int64) *queue {
 	return &queue{
 		limit: limit, ring: make([]entry, 64),
@@ -40,22 +44,36 @@ func newQueue(limit int64) *queue {
 	}
 }
 
-// setLimit changes the bound. What is held already stays.
-func (q *queue) setLimit(limit int64) {
+// setLimit changes the bound, and whether writes go first. What is held already
+// stays.
+func (q *queue) setLimit(limit int64, writesFirst bool) {
 	q.mu.Lock()
-	q.limit = limit
+	q.limit, q.reserve = limit, 0
+	if writesFirst {
+		q.reserve = limit / reservePart
+	}
 	q.mu.Unlock()
 }
 
+// room is whether w bytes more may be held. What is no write leaves the reserve
+// free, unless nothing is held at all: a body as large as the queue must fit.
+// q.mu is held.
+func (q *queue) room(w int64, write bool) bool {
+	if write || q.held == 0 {
+		return q.held+w <= q.limit
+	}
+	return q.held+w <= q.limit-q.reserve
+}
+
 // put takes an exchange, or says why not.
-func (q *queue) put(x *Exchange) (refused string) {
+func (q *queue) put(x *Exchange, write bool) (refused string) {
 	e := entry{x, x.Weight()}
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
 		return DropClosed
 	}
-	if q.held+e.weight > q.limit {
+	if !q.room(e.weight, write) {
 		q.mu.Unlock()
 		return DropQueueFull
 	}

@@ -148,7 +148,7 @@ func (r *Recorder) Offer(x *Exchange) {
 	}
 	reason = r.refusal(x)
 	if reason == "" {
-		if reason = r.queue.put(x); reason == "" {
+		if reason = r.queue.put(x, writes(route)); reason == "" {
 			queued = true
 			return
 		}
@@ -200,7 +200,7 @@ func (r *Recorder) Reload(cfg Config) error {
 	}
 	r.filter.Store(f)
 	r.body.Store(int64(cfg.MaxBody))
-	r.queue.setLimit(int64(cfg.Queue))
+	r.queue.setLimit(int64(cfg.Queue), cfg.Priority == PriorityWrites)
 	r.SetSample(cfg.Sample)
 	r.guard.setLimit(cfg.StopOver)
 	return nil

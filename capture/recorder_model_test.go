@@ -52,6 +52,7 @@ func randomDay(t *rapid.T) {
 	cfg := Default()
 	cfg.Workers = rapid.IntRange(1, 3).Draw(t, "workers")
 	cfg.Queue, cfg.MaxBody = 1<<20, 1<<20
+	cfg.Priority = rapid.SampledFrom([]string{PriorityWrites, PriorityNone}).Draw(t, "priority")
 	f := &fixture{out: out}
 	var err error
 	f.Recorder, err = NewRecorder(cfg, Options{Open: out.open, NewSanitizer: func() Sanitizer { return &plain{} }})

@@ -674,7 +674,7 @@ func TestConfigValidate(t *testing.T) {
 	}
 	bad := Config{Workers: -1, Sample: 1.5}
 	err := bad.Validate()
-	for _, key := range []string{"max_body", "queue", "workers", "sample"} {
+	for _, key := range []string{"max_body", "queue", "priority", "workers", "sample"} {
 		if err == nil || !strings.Contains(err.Error(), key+":") {
 			t.Errorf("%v does not name %s", err, key)
 		}

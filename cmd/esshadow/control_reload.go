@@ -101,7 +101,7 @@ func changesLive(key string, captures bool) bool {
 		return !slices.Contains(proxy.RestartKeys(), name)
 	case "capture":
 		top, _, _ := strings.Cut(name, ".")
-		return captures && slices.Contains([]string{"max_body", "queue", "sample", "ops", "indices"}, top)
+		return captures && slices.Contains([]string{"max_body", "queue", "priority", "sample", "ops", "indices"}, top)
 	case "log":
 		return name == "level"
 	}

@@ -143,7 +143,7 @@ func keys() map[string]string {
 		"proxy upstream-insecure": "proxy.upstream_tls.insecure", "proxy tls-cert": "proxy.tls.cert", "proxy tls-key": "proxy.tls.key",
 		"proxy drain": "proxy.drain", "proxy host-header": "proxy.host_header",
 		"proxy capture": "capture.dir", "proxy admin-token-file": "proxy.admin_token_file",
-		"proxy reuse-port": "proxy.reuse_port", "proxy max-body": "capture.max_body", "proxy queue": "capture.queue", "proxy sample": "capture.sample",
+		"proxy reuse-port": "proxy.reuse_port", "proxy max-body": "capture.max_body", "proxy queue": "capture.queue", "proxy priority": "capture.priority", "proxy sample": "capture.sample",
 		"proxy rotate-size": "capture.rotate_size", "proxy rotate-age": "capture.rotate_age",
 		"proxy keep-size": "capture.keep_size", "proxy keep-age": "capture.keep_age", "proxy min-free": "capture.min_free",
 		"proxy preset": "sanitize.preset", "proxy rules": "sanitize.rules", "proxy key": "sanitize.key", "proxy recipient": "sanitize.recipients",

@@ -95,6 +95,7 @@ func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
 	accept := f.Bool("i-accept-plaintext-on-disk", false, "allow --preset off: requests are stored as they are, personal data included")
 	f.Var(&r.MaxBody, "max-body", "request bodies above this are forwarded, but not captured")
 	f.Var(&r.Queue, "queue", "memory for exchanges on their way to the disk; beyond it records are dropped and counted")
+	f.StringVar(&r.Priority, "priority", r.Priority, "what is dropped last when the queue is short of room: writes, or none for all alike")
 	f.Float64Var(&r.Sample, "sample", r.Sample, "part of the connections that is captured, `0 to 1`")
 	f.Var(&files.RotateSize, "rotate-size", "begin a new file at this size; 0: never")
 	f.DurationVar(&files.RotateAge, "rotate-age", files.RotateAge, "begin a new file at this age; 0: never")
