@@ -57,7 +57,7 @@ func newSingleTables(s *keyStream) (t singleTables) {
 func (d *domain) cjkRun(dst, run []byte) []byte {
 	n := utf8.RuneCount(run)
 	if n >= postCJK {
-		d.orig.add(d.orig.hash(run))
+		d.orig.add(d.orig.hash(run), len(run))
 	}
 	if n == 1 {
 		if out, ok := d.single1(run); ok {
@@ -80,7 +80,7 @@ func (d *domain) cjkRun(dst, run []byte) []byte {
 		dst = utf8.AppendRune(dst, first+rune(v))
 	}
 	if n >= postCJK && n <= 3 {
-		d.post.kept.add(d.orig.hash(dst[start:])) // it may be another original by chance
+		d.post.kept.add(d.orig.hash(dst[start:]), len(dst)-start) // it may be another original by chance
 	}
 	return dst
 }

@@ -123,6 +123,7 @@ type domain struct {
 	mac   hash.Hash
 	ff1   ff1
 	cache *wordCache
+	words nearWords
 	post  *postcheck // shared by the worker's domains
 	orig  *runSet    // of post: what was replaced
 	days  int        // that dates move by
@@ -158,7 +159,8 @@ func newDomain(k *domainKeys, s *style, post *postcheck, cacheBits int) *domain 
 		style:      s,
 		mac:        hmac.New(sha256.New, k.macKey),
 		ff1:        ff1{block: k.ff1Block},
-		cache:      newWordCache(cacheBits),
+		cache:      newWordCache(cacheBits - 1),
+		words:      newNearWords(cacheBits),
 		post:       post,
 		orig:       post.orig,
 		days:       k.shift,

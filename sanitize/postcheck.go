@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -39,14 +40,21 @@ func loadWord(s []byte, i, n int) uint64 {
 }
 
 // runSet is a set of hashes of runs. Most of what is looked up is not in it, and
-// a filter small enough for the nearest cache says so: bit h>>48 is set for every
-// h that was added.
+// two filters small enough for the nearest cache say so: one for runs of the length
+// of a pseudonym, which most runs of a finished record have and few originals, one
+// for all others.
 type runSet struct {
-	seed   uint64
-	slots  []uint64 // 0 is empty
-	filter []uint64
-	n      int
-	round  uint32 // counts resets
+	seed    uint64
+	slots   []uint64 // 0 is empty
+	filters [2]runFilter
+	n       int
+	round   uint32 // counts resets; its lower half is never 0
+}
+
+// runFilter has bit h>>48 set for every h that was added.
+type runFilter struct {
+	bits [filterWords]uint64
+	any  bool
 }
 
 const (
@@ -55,25 +63,54 @@ const (
 )
 
 func newRunSet(seed uint64) *runSet {
-	return &runSet{seed: seed, slots: make([]uint64, minSlots), filter: make([]uint64, filterWords)}
+	return &runSet{seed: seed, slots: make([]uint64, minSlots), round: 1}
 }
 
+// hash is of a run in lower case; a run of up to nearLetters bytes counts as two
+// words.
 func (s *runSet) hash(run []byte) uint64 {
 	h := s.seed
-	for i := 0; i < len(run); i += 8 {
-		h = hashWord(h, loadWord(run, i, min(8, len(run)-i)))
+	for i := 0; i < len(run) || i < nearLetters; i += 8 {
+		var w uint64
+		if i < len(run) {
+			w = loadWord(run, i, min(8, len(run)-i))
+		}
+		h = hashWord(h, w)
 	}
 	return h
 }
 
-func (s *runSet) add(h uint64) {
+// filter is the one for runs of size bytes.
+func (s *runSet) filter(size int) *runFilter {
+	if size == wordLen {
+		return &s.filters[0]
+	}
+	return &s.filters[1]
+}
+
+func (f *runFilter) add(h uint64) {
+	f.any = true
+	f.bits[h>>(64-15)>>6] |= 1 << (h >> (64 - 15) & 63)
+}
+
+// mayHave is has, with a few answers too many.
+func (f *runFilter) mayHave(h uint64) bool {
+	return f.bits[h>>(64-15)>>6]>>(h>>(64-15)&63)&1 != 0
+}
+
+// add adds the hash of a run of size bytes.
+func (s *runSet) add(h uint64, size int) {
+	s.filter(size).add(h)
+	s.put(h)
+}
+
+func (s *runSet) put(h uint64) {
 	if h == 0 {
 		h = 1
 	}
 	if 2*s.n >= len(s.slots) {
 		s.grow()
 	}
-	s.filter[h>>(64-15)>>6&(filterWords-1)] |= 1 << (h >> (64 - 15) & 63)
 	mask := uint64(len(s.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		switch s.slots[i] {
@@ -87,17 +124,12 @@ func (s *runSet) add(h uint64) {
 	}
 }
 
-// mayHave is has, with a few answers too many.
-func (s *runSet) mayHave(h uint64) bool {
-	return s.filter[h>>(64-15)>>6&(filterWords-1)]>>(h>>(64-15)&63)&1 != 0
-}
-
-func (s *runSet) has(h uint64) bool {
+func (s *runSet) has(h uint64, size int) bool {
+	if !s.filter(size).mayHave(h) {
+		return false
+	}
 	if h == 0 {
 		h = 1
-	}
-	if !s.mayHave(h) {
-		return false
 	}
 	mask := uint64(len(s.slots) - 1)
 	for i := h & mask; s.slots[i] != 0; i = (i + 1) & mask {
@@ -114,24 +146,28 @@ func (s *runSet) grow() {
 	s.n = 0
 	for _, h := range old {
 		if h != 0 {
-			s.add(h)
+			s.put(h)
 		}
 	}
 }
 
 // reset empties the set, and gives back what one large record made it grow to.
 func (s *runSet) reset() {
-	switch {
-	case s.n == 0:
-	case len(s.slots) > 256*minSlots && s.n < len(s.slots)/16:
-		s.slots = make([]uint64, minSlots)
-		clear(s.filter)
-	default:
+	if s.n > 0 {
+		if len(s.slots) > 256*minSlots && s.n < len(s.slots)/16 {
+			s.slots = make([]uint64, minSlots)
+		}
 		clear(s.slots)
-		clear(s.filter)
+		for i := range s.filters {
+			if f := &s.filters[i]; f.any {
+				*f = runFilter{}
+			}
+		}
 	}
 	s.n = 0
-	s.round++
+	if s.round++; uint16(s.round) == 0 { // nearWord has it for never
+		s.round++
+	}
 }
 
 // postcheck holds what was replaced, and what was kept by a decision (field
@@ -149,9 +185,9 @@ func (p *postcheck) keep(s []byte) { p.each(s, p.kept) }
 // each adds the runs of a text to a set.
 func (p *postcheck) each(s []byte, to *runSet) {
 	for i := 0; i < len(s); {
-		h, end, long := p.run(s, i)
-		if i = end; long {
-			to.add(h)
+		r := p.run(s, i)
+		if i = r.end; r.long {
+			to.add(r.hash, r.size)
 		}
 	}
 }
@@ -163,59 +199,122 @@ func (p *postcheck) clean(s []byte) bool {
 		return true
 	}
 	for i := 0; i < len(s); {
-		k := p.class[s[i]]
-		switch k {
-		case postSep:
-			i++
-			continue
-		case postEscape:
-			i += escapeSize(s, i)
-			continue
-		case postDigit: // seven and less say nothing
-			if n := shortRun(s, i, true); n > 0 && s[i+n] < utf8.RuneSelf {
-				i += n
-				continue
-			}
+		var m byteMasks
+		blockAt(&m, s, i)
+		next, ok := i, true
+		if m.wide|m.escape == 0 && !longRun(m.digit) {
+			next, ok = p.cleanBlock(s, i, &m)
 		}
-		h, end, long := p.run(s, i)
-		i = end
-		if long && p.leaked(h) {
+		if next == i && ok { // something rare stands here
+			next, ok = p.cleanRuns(s, i, min(i+blockSize, len(s)))
+		}
+		if !ok {
 			return false
 		}
+		i = next
 	}
 	return true
 }
 
-// leaked tells a run that was replaced and not kept by a decision elsewhere.
-func (p *postcheck) leaked(h uint64) bool {
-	return p.orig.has(h) && !p.kept.has(h) && !p.vocabulary.has(h)
+// longRun tells that digits that say something stand in a block.
+func longRun(mask uint64) bool {
+	mask &= mask >> 1
+	mask &= mask >> 2
+	return mask&(mask>>4) != 0 // eight in a row: postDigits
 }
 
-// run reads the run that begins at i, if one does: where it ends, and its hash if
-// it is long enough to tell something. What is no run is one byte long.
-func (p *postcheck) run(s []byte, i int) (h uint64, end int, long bool) {
+// cleanBlock is clean for the block at i, which m describes. It goes on where it
+// ends, or where a run begins that may go on behind it; at i itself, it leaves all
+// to cleanRuns.
+func (p *postcheck) cleanBlock(s []byte, i int, m *byteMasks) (next int, ok bool) {
+	size := min(blockSize, len(s)-i)
+	next = i + size
+	if size == blockSize && next < len(s) {
+		next -= max(bits.LeadingZeros64(^m.letter), bits.LeadingZeros64(^m.digit))
+	}
+	words, others := &p.orig.filters[0], &p.orig.filters[1]
+	for starts := m.letter &^ (m.letter << 1); starts != 0; starts &= starts - 1 {
+		at := bits.TrailingZeros64(starts)
+		if i+at >= next {
+			break
+		}
+		n := runLen(m.letter, at)
+		if n < postLetters || n == wordLen && !words.any {
+			continue
+		}
+		if n > nearLetters {
+			if r := p.run(s, i+at); p.leaked(r.hash, r.size) {
+				return 0, false
+			}
+			continue
+		}
+		key, _ := nearRun(s, i+at, n)
+		h := key.hash(p.orig.seed)
+		filter := others
+		if n == wordLen {
+			filter = words
+		}
+		if filter.mayHave(h) && p.leaked(h, n) {
+			return 0, false
+		}
+	}
+	return next, true
+}
+
+// cleanRuns is clean for the runs that begin in s[i:end], one by one.
+func (p *postcheck) cleanRuns(s []byte, i, end int) (next int, ok bool) {
+	for i < end {
+		if p.class[s[i]] == postEscape {
+			i += escapeSize(s, i)
+			continue
+		}
+		r := p.run(s, i)
+		if i = r.end; r.long && p.leaked(r.hash, r.size) {
+			return i, false
+		}
+	}
+	return i, true
+}
+
+// leaked tells a run that was replaced and not kept by a decision elsewhere.
+func (p *postcheck) leaked(h uint64, size int) bool {
+	return p.orig.has(h, size) && !p.kept.has(h, size) && !p.vocabulary.has(h, size)
+}
+
+// textRun is a run of a text: where it ends, and whether it is long enough to tell
+// something; its hash and the bytes that were hashed are then given.
+type textRun struct {
+	hash      uint64
+	end, size int
+	long      bool
+}
+
+// run reads the run that begins at i, if one does. What is no run is one byte long.
+func (p *postcheck) run(s []byte, i int) textRun {
+	r := textRun{}
 	switch p.class[s[i]] {
 	case postSep, postEscape:
-		return 0, i + 1, false
+		return textRun{end: i + 1}
 	case postLetter:
-		h, end = hashRun(s, i, p.orig.seed, false)
-		long = end-i >= postLetters
+		r.hash, r.end = hashRun(s, i, p.orig.seed, false)
+		r.long = r.end-i >= postLetters
 	case postDigit:
-		h, end = hashRun(s, i, p.orig.seed, true)
-		long = end-i >= postDigits
+		r.hash, r.end = hashRun(s, i, p.orig.seed, true)
+		r.long = r.end-i >= postDigits
 	default:
 		return p.wide(s, i)
 	}
-	if end < len(s) && s[end] >= utf8.RuneSelf {
+	if r.end < len(s) && s[r.end] >= utf8.RuneSelf {
 		return p.wide(s, i)
 	}
-	return h, end, long
+	r.size = r.end - i
+	return r
 }
 
 // wide is run for one that is not ASCII throughout, cut as domain.text cuts it.
-func (p *postcheck) wide(s []byte, i int) (h uint64, end int, long bool) {
+func (p *postcheck) wide(s []byte, i int) textRun {
 	class, n := classAt(s, i)
-	end = runEnd(s, i+n, class)
+	end := runEnd(s, i+n, class)
 	run := s[i:end]
 	size := utf8.RuneCount(run)
 	switch {
@@ -229,9 +328,9 @@ func (p *postcheck) wide(s []byte, i int) (h uint64, end int, long bool) {
 			p.low = append(p.low, '0'+digitValue(r))
 		}
 	default:
-		return 0, end, false
+		return textRun{end: end}
 	}
-	return p.orig.hash(p.low), end, true
+	return textRun{hash: p.orig.hash(p.low), end: end, size: len(p.low), long: true}
 }
 
 // escapeSize is the length of what begins at i: \" or \uXXXX of JSON, %XX of a

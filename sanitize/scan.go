@@ -3,7 +3,6 @@ package sanitize
 import (
 	"encoding/binary"
 	"math/bits"
-	"unicode/utf8"
 )
 
 // Runs of ASCII are read eight bytes at a time: each byte of a word is compared
@@ -38,61 +37,11 @@ func loadAt(s []byte, i int) uint64 {
 	return loadWord(s, i, len(s)-i)
 }
 
-// shortRun is the length of the run of ASCII letters, or of digits, at i where it
-// is at most seven and eight bytes can be read, -1 where it is not so.
-func shortRun(s []byte, i int, digits bool) int {
-	if uint(i)+8 > uint(len(s)) {
-		return -1
-	}
-	w := binary.LittleEndian.Uint64(s[i : i+8])
-	stop := notDigits(w)
-	if !digits {
-		stop, _ = notLetters(w)
-	}
-	if stop == 0 {
-		return -1
-	}
-	return bits.TrailingZeros64(stop) >> 3
-}
-
-// scanWord reads the run of ASCII letters at i: its length, its letters in lower
-// case as a key of the cache, their hash, and whether one was upper case. ok is
-// false where the run is longer than the cache takes, or goes on with a
-// character beyond ASCII.
-func scanWord(s []byte, i int, seed uint64, key *cacheWords) (h uint64, n int, upper, ok bool) {
-	h = seed
-	var cased uint64
-	for j := range key {
-		if i+n >= len(s) {
-			break
-		}
-		w := loadAt(s, i+n)
-		stop, low := notLetters(w)
-		if stop == 0 {
-			key[j] = low
-			h = hashWord(h, low)
-			cased |= w ^ low
-			n += 8
-			continue
-		}
-		if size := bits.TrailingZeros64(stop) >> 3; size > 0 {
-			mask := uint64(1)<<(8*uint(size)) - 1
-			low &= mask
-			key[j] = low
-			h = hashWord(h, low)
-			cased |= w&mask ^ low
-			n += size
-		}
-		break
-	}
-	ok = i+n >= len(s) || s[i+n] < utf8.RuneSelf && (n < cacheKey || asciiClass(s[i+n]) != classLetter)
-	return h, n, cased != 0, ok
-}
-
 // hashRun reads the run of ASCII letters (of digits, if digits is true) at i, to
 // its end, and hashes it as runSet.hash does in lower case.
 func hashRun(s []byte, i int, seed uint64, digits bool) (h uint64, end int) {
 	h = seed
+	start := i
 	for i < len(s) {
 		w := loadAt(s, i)
 		stop, low := uint64(0), w
@@ -106,11 +55,14 @@ func hashRun(s []byte, i int, seed uint64, digits bool) (h uint64, end int) {
 			i += 8
 			continue
 		}
-		size := bits.TrailingZeros64(stop) >> 3
-		if size > 0 {
+		if size := bits.TrailingZeros64(stop) >> 3; size > 0 {
 			h = hashWord(h, low&(1<<(8*uint(size))-1))
+			i += size
 		}
-		return h, i + size
+		break
+	}
+	for n := (i - start + 7) / 8; n < nearLetters/8; n++ {
+		h = hashWord(h, 0)
 	}
 	return h, i
 }

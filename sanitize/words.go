@@ -70,20 +70,10 @@ func (d *domain) tokens(dst, s []byte) []byte {
 	}
 	inside := false // the character before i is a letter or a digit
 	for i := 0; i < len(s); {
-		c := s[i]
-		if class := asciiClass(c); class == classLetter && !d.style.runwise {
-			var key cacheWords
-			h, n, upper, ok := scanWord(s, i, d.orig.seed, &key)
-			if end := i + n; ok && (inside || c|0x20 > 'f' || d.style.shapeless || !mayBeShape(s, i, end)) {
-				dst = d.word(dst, s[i:end], h, &key, upper)
-				i, inside = end, true
-				continue
+		if !d.style.runwise {
+			if dst, i, inside = d.nearText(dst, s, i, inside); i >= len(s) {
+				break
 			}
-		} else if class == classSep && c < utf8.RuneSelf && (c != ':' || inside) {
-			dst = append(dst, c)
-			i++
-			inside = false
-			continue
 		}
 		dst, i, inside = d.run(dst, s, i, inside)
 	}
@@ -168,42 +158,20 @@ func runEnd(s []byte, i int, class runeClass) int {
 // the run's letter at the same place (a run of more than 13 letters: a pattern
 // made of its whole pattern).
 func (d *domain) letters(dst, run []byte) []byte {
-	var key cacheWords
-	if h, n, upper, ok := scanWord(run, 0, d.orig.seed, &key); ok && n == len(run) {
-		return d.word(dst, run, h, &key, upper)
+	if len(run) <= nearLetters && isLetters(run) {
+		return d.near(dst, run, 0, len(run))
 	}
 	low, cs := d.fold(run)
 	h := d.orig.hash(low)
-	key, ok := pack(low)
-	if !ok {
-		e := d.newWord(low)
-		return d.putWord(dst, run, &e, h, &cs)
-	}
-	e := d.cache.get(h, &key)
-	if e == nil {
-		e = d.cache.put(h, &key, d.newWord(low))
-	}
-	return d.putWord(dst, run, e, h, &cs)
-}
-
-// word is letters for a run of ASCII letters that scanWord read.
-func (d *domain) word(dst, run []byte, h uint64, key *cacheWords, upper bool) []byte {
-	e := d.cache.get(h, key)
-	if e == nil {
-		low, _ := d.fold(run)
-		e = d.cache.put(h, key, d.newWord(low))
-	}
-	cs := caseShape{n: len(run), cased: len(run)}
-	if upper {
-		for i, c := range run {
-			if c < 'a' {
-				cs.upper++
-				cs.mask |= 1 << uint(i)
-			}
+	if key, ok := pack(low); ok && len(low) > nearLetters {
+		e := d.cache.get(h, &key)
+		if e == nil {
+			e = d.cache.put(h, &key, d.newWord(low))
 		}
-		cs.first = run[0] < 'a'
+		return d.putWord(dst, run, e, h, len(low), &cs)
 	}
-	return d.putWord(dst, run, e, h, &cs)
+	e := d.newWord(low)
+	return d.putWord(dst, run, &e, h, len(low), &cs)
 }
 
 func (d *domain) newWord(low []byte) (e cacheEntry) {
@@ -220,14 +188,14 @@ func (d *domain) newWord(low []byte) (e cacheEntry) {
 
 // putWord appends the word of an entry, and notes the run for the post-check, if
 // that was not done for this record already.
-func (d *domain) putWord(dst, run []byte, e *cacheEntry, h uint64, cs *caseShape) []byte {
+func (d *domain) putWord(dst, run []byte, e *cacheEntry, h uint64, size int, cs *caseShape) []byte {
 	if e.keep {
 		return append(dst, run...)
 	}
 	if e.round != d.orig.round {
 		e.round = d.orig.round
 		if cs.n >= postLetters {
-			d.orig.add(h)
+			d.orig.add(h, size)
 		}
 	}
 	start := len(dst)
@@ -243,6 +211,18 @@ type caseShape struct {
 	n, cased, upper int
 	mask            uint64 // bit i: letter i is upper case, for the first 64
 	first           bool
+}
+
+// asciiCase is the case pattern of a run of ASCII letters.
+func asciiCase(run []byte) caseShape {
+	cs := caseShape{n: len(run), cased: len(run), first: run[0] < 'a'}
+	for i, c := range run {
+		if c < 'a' {
+			cs.upper++
+			cs.mask |= 1 << uint(i)
+		}
+	}
+	return cs
 }
 
 // fold gives the run in lower case, good until the next call, and its case
@@ -311,8 +291,8 @@ func (d *domain) digitRun(dst, run []byte) []byte {
 	start := len(dst)
 	dst = d.permute(dst, ascii)
 	if len(ascii) >= postDigits {
-		d.orig.add(d.orig.hash(ascii))
-		d.post.kept.add(d.orig.hash(dst[start:])) // it may be another original by chance
+		d.orig.add(d.orig.hash(ascii), len(ascii))
+		d.post.kept.add(d.orig.hash(dst[start:]), len(ascii)) // it may be another original by chance
 	}
 	if len(ascii) == len(run) {
 		return dst
@@ -342,6 +322,16 @@ func digitValue(r rune) byte {
 		}
 	}
 	return 0
+}
+
+// isLetters tells a run of ASCII letters.
+func isLetters(s []byte) bool {
+	for _, c := range s {
+		if asciiClass(c) != classLetter {
+			return false
+		}
+	}
+	return true
 }
 
 func isASCII(s []byte) bool {

@@ -1,0 +1,20 @@
+package sanitize
+
+import "golang.org/x/sys/cpu"
+
+// wideRegisters is what decides between the two forms of classBlock.
+var wideRegisters = cpu.X86.HasAVX2
+
+// classBlock classes the bytes of a block.
+func classBlock(m *byteMasks, b *[blockSize]byte) {
+	if wideRegisters {
+		classAVX2(m, b)
+		return
+	}
+	classWords(m, b)
+}
+
+// classAVX2 is classBlock with 32 bytes in a register; masks_amd64.s.
+//
+//go:noescape
+func classAVX2(m *byteMasks, b *[blockSize]byte)

@@ -1,0 +1,67 @@
+#include "textflag.h"
+
+// One byte of each constant, spread over a register where it is used.
+DATA  classBytes<>+0(SB)/1, $0x20 // makes ASCII letters lower case
+DATA  classBytes<>+1(SB)/1, $0x61 // a
+DATA  classBytes<>+2(SB)/1, $25   // z - a
+DATA  classBytes<>+3(SB)/1, $0x30 // 0
+DATA  classBytes<>+4(SB)/1, $9
+DATA  classBytes<>+5(SB)/1, $0x5c // backslash
+DATA  classBytes<>+6(SB)/1, $0x25 // per cent
+GLOBL classBytes<>(SB), RODATA|NOPTR, $7
+
+// JOIN makes one mask of the highest bits of the bytes of lo and hi and stores it.
+#define JOIN(lo, hi, to) \
+	VPMOVMSKB lo, AX     \
+	VPMOVMSKB hi, BX     \
+	SHLQ      $32, BX    \
+	ORQ       BX, AX     \
+	MOVQ      AX, to
+
+// func classAVX2(m *byteMasks, b *[blockSize]byte)
+TEXT ·classAVX2(SB), NOSPLIT, $0-16
+	MOVQ    m+0(FP), DI
+	MOVQ    b+8(FP), SI
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+
+	// A byte is a letter if, in lower case and less 'a', it is at most 25: the
+	// smaller of it and 25 is then itself. Bytes wrap around below zero.
+	VPBROADCASTB classBytes<>+0(SB), Y2
+	VPBROADCASTB classBytes<>+1(SB), Y3
+	VPBROADCASTB classBytes<>+2(SB), Y4
+	VPOR         Y2, Y0, Y5
+	VPOR         Y2, Y1, Y6
+	VPSUBB       Y3, Y5, Y5
+	VPSUBB       Y3, Y6, Y6
+	VPMINUB      Y4, Y5, Y7
+	VPMINUB      Y4, Y6, Y8
+	VPCMPEQB     Y5, Y7, Y7
+	VPCMPEQB     Y6, Y8, Y8
+	JOIN(Y7, Y8, 0(DI))
+
+	// Digits, in the same way.
+	VPBROADCASTB classBytes<>+3(SB), Y3
+	VPBROADCASTB classBytes<>+4(SB), Y4
+	VPSUBB       Y3, Y0, Y5
+	VPSUBB       Y3, Y1, Y6
+	VPMINUB      Y4, Y5, Y7
+	VPMINUB      Y4, Y6, Y8
+	VPCMPEQB     Y5, Y7, Y7
+	VPCMPEQB     Y6, Y8, Y8
+	JOIN(Y7, Y8, 8(DI))
+
+	JOIN(Y0, Y1, 16(DI))
+
+	VPBROADCASTB classBytes<>+5(SB), Y3
+	VPBROADCASTB classBytes<>+6(SB), Y4
+	VPCMPEQB     Y3, Y0, Y5
+	VPCMPEQB     Y3, Y1, Y6
+	VPCMPEQB     Y4, Y0, Y7
+	VPCMPEQB     Y4, Y1, Y8
+	VPOR         Y5, Y7, Y7
+	VPOR         Y6, Y8, Y8
+	JOIN(Y7, Y8, 24(DI))
+
+	VZEROUPPER
+	RET

@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package sanitize
+
+// classBlock classes the bytes of a block.
+func classBlock(m *byteMasks, b *[blockSize]byte) { classWords(m, b) }
