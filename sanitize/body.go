@@ -40,6 +40,7 @@ func blank(s []byte) bool { return len(bytes.TrimLeft(s, " \t\r\n")) == 0 }
 // missing last line end stay as they came.
 func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 	w.bulk.Reset(body)
+	w.tally = es.BulkTally{}
 	pos := 0
 	for {
 		it, err := w.bulk.Next()
@@ -52,6 +53,7 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 		if err != nil || it.Tail != nil {
 			return dst, dropNDJSON
 		}
+		w.tally.Add(it.Op)
 		// What stands around the metadata is {"index":…}: the action's word, and
 		// white space.
 		head := body[pos:it.MetaStart]

@@ -104,17 +104,17 @@ func (d *domain) permute(dst, run []byte) []byte {
 		d.encryptClass(dst[start:])
 		return dst
 	}
-	key := cacheWords{loadAt(run, 0)}
+	key := nearKey{loadAt(run, 0)}
 	if len(run) > 8 {
 		key[1] = loadAt(run, 8)
 	}
-	h := hashWord(hashWord(d.orig.seed, key[0]), key[1])
-	e := d.cache.get(h, &key)
+	h := key.hash(d.orig.seed)
+	e := d.words.get(h, &key)
 	if e == nil {
-		var fresh cacheEntry
+		fresh := nearWord{key: key}
 		copy(fresh.word[:], run)
 		d.encryptClass(fresh.word[:len(run)])
-		e = d.cache.put(h, &key, fresh)
+		e = d.words.put(h, fresh)
 	}
 	return append(dst, e.word[:len(run)]...)
 }

@@ -221,26 +221,24 @@ func (d *domain) digest(dst, b []byte) []byte {
 	return append(dst, w[:wordLen]...)
 }
 
-// wordCache remembers the words of recent tokens: two-way, a new token takes
-// the place of an older one with the same hash bits. Tokens longer than
-// cacheKey are not remembered.
+// wordCache remembers the words of runs of letters that are too long for nearWords:
+// two-way, a new run takes the place of an older one with the same hash bits. Runs
+// longer than cacheKey are not remembered.
 type wordCache struct {
 	entries []cacheEntry
 	mask    uint64
 }
 
-const cacheKey = 24
+const cacheKey = 40
 
-// cacheWords is a token of up to cacheKey bytes, padded with zeros.
+// cacheWords is a run of up to cacheKey bytes, padded with zeros.
 type cacheWords [cacheKey / 8]uint64
 
-// cacheEntry is a token and what stands for it: a word, or else the digits of a
-// run of digits or the bytes of an address. Keys of letters, of digits and of
-// addresses (which begin with a zero) differ.
+// cacheEntry is a run and its word.
 type cacheEntry struct {
 	key   cacheWords
 	word  [wordRoom]byte
-	round uint32 // of the post-check's set that the token was added to last
+	round uint32 // of the post-check's set that the run was added to last
 	keep  bool
 }
 

@@ -2,17 +2,17 @@ package sanitize
 
 import "encoding/binary"
 
-// nearWords remembers the words of runs of up to nearLetters letters: two-way, a
-// new run takes the place of an older one with the same hash bits. An entry takes
-// half a cache line, and the two places where a run may be are one line.
+// nearWords remembers the pseudonyms of short runs: of up to nearLetters letters, of
+// digits, and of addresses. A run may be in one of four places, which are two cache
+// lines; a new one pushes the others on, out of the last.
 type nearWords struct {
 	entries []nearWord
 	epoch   uint32 // the rounds' higher half
 }
 
-// nearWord is a run and its word, with two facts in the bytes that fill the word up
-// to a size that is copied at once: whether the run is kept as it is, and the
-// round of the post-check's set that the run was added to last.
+// nearWord is a run and what stands for it. A word leaves room for two facts:
+// whether the run is kept as it is, and the round of the post-check's set that the
+// run was added to last.
 type nearWord struct {
 	key  nearKey
 	word [wordRoom]byte
@@ -28,12 +28,9 @@ func newNearWords(bits int) nearWords { return nearWords{entries: make([]nearWor
 // at makes the entries ready for a round of the post-check's set. They hold the lower
 // half of rounds only: before one comes again, all are forgotten.
 func (c *nearWords) at(round uint32) {
-	if c.epoch == round>>16 {
-		return
-	}
-	c.epoch = round >> 16
-	for i := range c.entries {
-		c.entries[i].setRound(0)
+	if c.epoch != round>>16 {
+		c.epoch = round >> 16
+		clear(c.entries)
 	}
 }
 
@@ -41,21 +38,26 @@ func (e *nearWord) setRound(round uint32) {
 	binary.LittleEndian.PutUint16(e.word[nearRound:], uint16(round))
 }
 
+// nearPlaces is how many places a run may be in: that of its hash, and those whose
+// numbers differ from it in the last bits.
+const nearPlaces = 4
+
 func (c *nearWords) get(h uint64, key *nearKey) *nearWord {
 	mask := uint64(len(c.entries) - 1)
-	if e := &c.entries[h&mask]; e.key == *key {
-		return e
-	}
-	if e := &c.entries[(h^1)&mask]; e.key == *key {
-		return e
+	for i := range uint64(nearPlaces) {
+		if e := &c.entries[(h^i)&mask]; e.key == *key {
+			return e
+		}
 	}
 	return nil
 }
 
 func (c *nearWords) put(h uint64, e nearWord) *nearWord {
 	mask := uint64(len(c.entries) - 1)
+	for i := uint64(nearPlaces - 1); i > 0; i-- {
+		c.entries[(h^i)&mask] = c.entries[(h^(i-1))&mask]
+	}
 	to := &c.entries[h&mask]
-	c.entries[(h^1)&mask] = *to
 	*to = e
 	return to
 }

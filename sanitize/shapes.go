@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
@@ -207,13 +208,13 @@ func (d *domain) mapAddr(a netip.Addr) netip.Addr {
 // mapAddr4 is mapAddr for IPv4, whose addresses are remembered.
 func (d *domain) mapAddr4(in [4]byte) [4]byte {
 	// A zero byte in front, and something behind: no token is packed so.
-	key := cacheWords{uint64(binary.BigEndian.Uint32(in[:])) << 8, 1}
-	h := hashWord(hashWord(d.orig.seed, key[0]), key[1])
-	e := d.cache.get(h, &key)
+	key := nearKey{uint64(binary.BigEndian.Uint32(in[:])) << 8, 1}
+	h := key.hash(d.orig.seed)
+	e := d.words.get(h, &key)
 	if e == nil {
-		var fresh cacheEntry
+		fresh := nearWord{key: key}
 		d.mapBits(fresh.word[:4], in[:])
-		e = d.cache.put(h, &key, fresh)
+		e = d.words.put(h, fresh)
 	}
 	return [4]byte(e.word[:4])
 }
@@ -318,8 +319,11 @@ func isPlace(s []byte) bool {
 	if len(s) == 0 || len(s) > 1<<16 {
 		return false
 	}
-	if c := s[0]; c == '-' || c >= '0' && c <= '9' {
+	switch c := s[0]; {
+	case c == '-' || c >= '0' && c <= '9':
 		return isLatLon(s, 2)
+	case asciiClass(c) != classLetter || bytes.IndexByte(s, '(') < 0:
+		return false
 	}
 	return isWKT(s)
 }

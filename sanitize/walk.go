@@ -335,6 +335,8 @@ func (r *rewriter) docValue(k es.Token) reason {
 		return r.value(k, node{scalar: pGeo})
 	}
 	switch k.Kind {
+	case es.String:
+		return r.docString(k)
 	case es.ObjectStart:
 		return r.doc()
 	case es.ArrayStart:
@@ -358,4 +360,17 @@ func (r *rewriter) docValue(k es.Token) reason {
 		}
 	}
 	return r.value(k, node{scalar: pV})
+}
+
+// docString is value for a string of a document. Most are plain text of a field that
+// is treated as most fields are, and go the short way.
+func (r *rewriter) docString(k es.Token) reason {
+	d := r.Worker.text
+	if k.Escaped || r.template || !r.inDoc || r.planFor(r.path) != &r.other || r.other.d != d || !d.plainTokens(r.other.action) {
+		return r.stringAt(k, pV)
+	}
+	r.replace(k)
+	r.out = append(r.out, '"')
+	r.out = append(d.tokens(r.out, r.in[k.Start+1:k.End-1]), '"')
+	return kept
 }

@@ -60,6 +60,9 @@ func (d *domain) text(dst, s []byte) []byte {
 	return d.tokens(dst, s)
 }
 
+// plainTokens tells that an action comes to tokens, with nothing else to decide.
+func (d *domain) plainTokens(a action) bool { return a == actTokens && d.style.form == formTokens }
+
 // tokens is text for the action of that name: every maximal run of letters
 // becomes a word, digit runs are permuted, runs of Han, Kana and Hangul become
 // runs of the same length, dates, addresses and UUIDs keep their shape, and

@@ -27,6 +27,7 @@ type Worker struct {
 	sum     es.Summarizer
 	shape   es.Fingerprinter
 	bulk    es.BulkReader
+	tally   es.BulkTally // of the _bulk body at hand
 	msearch es.MsearchReader
 
 	handled es.HandleReader
@@ -185,7 +186,11 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 		return why
 	}
 	made := es.Classify(x.Method, rec.Target)
-	rec.Shape = w.shape.Fingerprint(route.Op, made.Index, made.Query, rec.Body).ID
+	if route.Op == es.OpBulk {
+		rec.Shape = w.shape.FingerprintBulk(route.Op, made.Index, rec.Body, w.tally).ID
+	} else {
+		rec.Shape = w.shape.Fingerprint(route.Op, made.Index, made.Query, rec.Body).ID
+	}
 	return kept
 }
 

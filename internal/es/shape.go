@@ -56,13 +56,18 @@ type Fingerprinter struct {
 
 // Fingerprint is the function of that name.
 func (f *Fingerprinter) Fingerprint(op Op, index, query string, body []byte) Shape {
+	return f.fingerprint(op, index, func() { f.request(op, query, body) })
+}
+
+// fingerprint is Fingerprint; rest writes what follows the operation and the index.
+func (f *Fingerprinter) fingerprint(op Op, index string, rest func()) Shape {
 	f.tree.clear()
 	f.out, f.kinds, f.depth, f.cuts = f.out[:0], f.kinds[:0], 0, f.cuts[:0]
 	f.write(op.String())
 	f.index(index)
 	start := len(f.out)
 	f.write(": ")
-	f.trimmed(func() { f.request(op, query, body) })
+	f.trimmed(rest)
 	f.out = bytes.TrimRight(f.out, " ")
 	if len(f.out) == start+1 {
 		f.out = f.out[:start]

@@ -11,29 +11,51 @@ const (
 	maxShapeItems    = 512 // bulk items whose index is looked at
 )
 
+// BulkTally is what a _bulk body has as a whole.
+type BulkTally struct {
+	Ops   [4]bool // by BulkOp: there are such items
+	Items int
+}
+
+// Add counts an item.
+func (t *BulkTally) Add(op BulkOp) {
+	if int(op) < len(t.Ops) {
+		t.Ops[op] = true
+	}
+	t.Items++
+}
+
+// FingerprintBulk is Fingerprint for a _bulk body whose items the caller has counted
+// as they were read: it reads no more of the body than it names.
+func (f *Fingerprinter) FingerprintBulk(op Op, index string, body []byte, t BulkTally) Shape {
+	return f.fingerprint(op, index, func() { f.bulkItems(body, &t) })
+}
+
 // bulkBody writes which actions a bulk has, on which indices, and about how
 // many items.
-func (f *Fingerprinter) bulkBody(body []byte) {
-	var ops [4]bool
+func (f *Fingerprinter) bulkBody(body []byte) { f.bulkItems(body, nil) }
+
+func (f *Fingerprinter) bulkItems(body []byte, all *BulkTally) {
+	var read BulkTally
 	var last []byte
-	n := 0
 	mark := f.beginSet()
 	f.bulk.Reset(body)
-	for {
+	for all == nil || read.Items < maxShapeItems {
 		it, err := f.bulk.Next()
 		if err != nil {
 			break
 		}
-		if int(it.Op) < len(ops) {
-			ops[it.Op] = true
+		if read.Add(it.Op); read.Items > maxShapeItems {
+			continue
 		}
-		if n++; n <= maxShapeItems {
-			if name := f.metaIndex(it.Meta); len(name) > 0 && !bytes.Equal(name, last) {
-				last = name
-				f.member()
-				f.indexNames(name)
-			}
+		if name := f.metaIndex(it.Meta); len(name) > 0 && !bytes.Equal(name, last) {
+			last = name
+			f.member()
+			f.indexNames(name)
 		}
+	}
+	if all == nil {
+		all = &read
 	}
 	// Which indices there are counts, not how many items each has.
 	start := len(f.out)
@@ -42,14 +64,14 @@ func (f *Fingerprinter) bulkBody(body []byte) {
 	}
 	f.endSet(mark, "")
 	f.out = append(f.out[:start], stripTimes(f.out[start:])...)
-	for op, there := range ops {
+	for op, there := range all.Ops {
 		if there {
 			f.write(" ")
 			f.write(BulkOp(op).String())
 			f.kind(BulkOp(op).String())
 		}
 	}
-	f.amount(" items", int64(n))
+	f.amount(" items", int64(all.Items))
 }
 
 // stripTimes removes what appendTimes added to members, in place.

@@ -288,3 +288,29 @@ func TestFingerprinterForgets(t *testing.T) {
 		t.Errorf("%+v, first %+v", s, first)
 	}
 }
+
+// A tally made while a body was read says what reading it again would.
+func TestFingerprintBulkIsFingerprint(t *testing.T) {
+	for _, n := range []int{0, 1, 7, maxShapeItems, maxShapeItems + 1, 3 * maxShapeItems} {
+		var body []byte
+		var tally BulkTally
+		for i := range n {
+			switch i % 3 {
+			case 0:
+				body = append(body, "{\"index\":{\"_index\":\"logs-1\"}}\n{\"a\":1}\n"...)
+				tally.Add(BulkIndex)
+			case 1:
+				body = append(body, "{\"delete\":{\"_index\":\"users\",\"_id\":\"7\"}}\n"...)
+				tally.Add(BulkDelete)
+			default:
+				body = append(body, "{\"update\":{\"_id\":\"7\"}}\n{\"doc\":{}}\n"...)
+				tally.Add(BulkUpdate)
+			}
+		}
+		var f Fingerprinter
+		got, want := f.FingerprintBulk(OpBulk, "orders", body, tally), Fingerprint(OpBulk, "orders", "", body)
+		if got != want {
+			t.Errorf("%d items: %+v, want %+v", n, got, want)
+		}
+	}
+}
