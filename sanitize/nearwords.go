@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // nearWords remembers the pseudonyms of short runs: of up to nearLetters letters, of
 // digits, and of addresses. A run may be in one of four places, which are two cache
-// lines; a new one pushes the others on, out of the last.
+// lines; a new one pushes the others on, out of the last if all are taken.
 type nearWords struct {
 	entries []nearWord
 	epoch   uint32 // the rounds' higher half
@@ -54,7 +54,11 @@ func (c *nearWords) get(h uint64, key *nearKey) *nearWord {
 
 func (c *nearWords) put(h uint64, e nearWord) *nearWord {
 	mask := uint64(len(c.entries) - 1)
-	for i := uint64(nearPlaces - 1); i > 0; i-- {
+	last := uint64(0) // the first place that is free, or the last of all
+	for last < nearPlaces-1 && c.entries[(h^last)&mask].key != (nearKey{}) {
+		last++
+	}
+	for i := last; i > 0; i-- {
 		c.entries[(h^i)&mask] = c.entries[(h^(i-1))&mask]
 	}
 	to := &c.entries[h&mask]
