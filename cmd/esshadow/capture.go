@@ -167,7 +167,7 @@ func newCaptureStat(s *streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringVar(&identity, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
+	identityFlag(c.Flags(), &identity)
 	c.Flags().StringVar(new(string), "on-corrupt", "error", "error, or skip to the next whole block")
 	return c
 }

@@ -36,7 +36,7 @@ func newCaptureCat(s *streams) *cobra.Command {
 	f.StringVar(&q.to, "to", "", "end at this `time`, likewise")
 	f.StringVar(&q.op, "op", "", "only this operation, such as search or bulk")
 	f.IntVar(&q.limit, "limit", 0, "stop after so many records; 0: all")
-	f.StringVar(&q.identity, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
+	identityFlag(f, &q.identity)
 	f.StringVar(new(string), "on-corrupt", "error", "error, or skip to the next whole block")
 	f.Bool("json", true, "records are always JSON")
 	_ = f.MarkHidden("json")

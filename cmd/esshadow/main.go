@@ -65,7 +65,7 @@ func exitCode(err error, stderr io.Writer) int {
 	if errors.As(err, &coded) {
 		code = coded.code
 	}
-	if msg := err.Error(); msg != "" {
+	if msg := sealedHint(err).Error(); msg != "" {
 		fmt.Fprintf(stderr, "esshadow: %s\n", msg)
 	}
 	return code

@@ -86,7 +86,7 @@ func (r *replayCmd) flags(c *cobra.Command) {
 	f.IntVar(&t.Connections, "connections", 0, "connections to the target; 0: as many as requests in flight")
 	f.DurationVar(&t.Timeout, "timeout", t.Timeout, "from sending a request to the last byte of its answer")
 	f.BoolVar(&cfg.DryRun, "dry-run", false, "show what would be sent, and send nothing")
-	f.StringVar(&cfg.Identity, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
+	identityFlag(f, &cfg.Identity)
 	f.StringVar(&cfg.Key, "key", "", "the capture's key `file`, for a target that holds the original ids")
 	f.StringVar(&t.User, "user", "", "user `name` at the target")
 	f.StringVar(&t.PasswordFile, "password-file", "", "`file` with the user's password, - for standard input; or set ESSHADOW_REPLAY_PASSWORD")

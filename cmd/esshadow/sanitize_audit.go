@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,7 @@ import (
 )
 
 func newSanitizeAudit(s *streams) *cobra.Command {
-	var words string
+	var words, identity string
 	var asJSON, detect bool
 	c := &cobra.Command{
 		Use:   "audit CAPTURE...",
@@ -33,15 +35,25 @@ Permuted digits look like a telephone or card number now and then. Such hits are
 counted beside what chance gives, and are findings where chance does not explain
 them; give the real numbers as words to be sure of them.
 
-A sealed capture cannot be looked into. Exit codes: 0 clean; 3 findings; 4 not
-everything could be decoded.`,
+A sealed capture holds values as they came, and is looked into with --identity
+alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
+4 not everything could be decoded.`,
 		Example: `  esshadow sanitize audit capture/
   psql -Atc 'select email from customer' | esshadow sanitize audit capture/ --words -`,
 		Args: someArgs("capture"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			opt := audit.Options{Detect: detect}
+			if words == "-" && identity == "-" {
+				return usage("--words, --identity: one of them can be standard input, not both")
+			}
+			ids, err := identities(identity, s.in)
+			if err != nil {
+				return err
+			}
+			if len(ids) > 0 {
+				opt.Unseal = func(path string, line func([]byte)) error { return sealedLines(path, ids, line) }
+			}
 			if words != "" {
-				var err error
 				if opt.Words, err = readWords(words, s.in); err != nil {
 					return usage("--words: %w", err)
 				}
@@ -51,6 +63,7 @@ everything could be decoded.`,
 	}
 	f := c.Flags()
 	f.StringVar(&words, "words", "", "`file` of words that must not be there, one a line; - for standard input")
+	identityFlag(f, &identity)
 	f.BoolVar(&detect, "detect", true, "look for what looks like personal data or a secret")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -74,6 +87,9 @@ func runAudit(s *streams, opt audit.Options, paths []string, asJSON bool) error 
 		}
 	}
 	r := scan.Report()
+	if opt.Unseal == nil && slices.ContainsFunc(r.Troubles, func(t audit.Trouble) bool { return strings.Contains(t.What, "is sealed") }) {
+		s.note("the capture is sealed: --identity FILE opens it")
+	}
 	if asJSON {
 		err = printJSON(s.out, r)
 	} else {

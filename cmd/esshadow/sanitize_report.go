@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/capture/segment"
 )
 
 // Bounds of what report remembers.
@@ -28,6 +29,7 @@ const (
 func newSanitizeReport(s *streams) *cobra.Command {
 	var top int
 	var asJSON bool
+	var identity string
 	c := &cobra.Command{
 		Use:   "report CAPTURE...",
 		Short: "Count what a reader of a capture can learn: frequencies, lengths, what was dropped",
@@ -38,14 +40,18 @@ a field with few of them, or with one that stands for half of all, can be guesse
 
 Then it says what the capture lacks: records dropped by reason, the share that a
 replay can compare exactly, and the operations that were captured. Values are not
-printed.`,
+printed. A sealed capture needs --identity.`,
 		Example: "  esshadow sanitize report capture/ --top 20",
 		Args:    someArgs("capture"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if top < 0 {
 				return usage("--top: want 0 (all) or more")
 			}
-			rep, err := readExposure(paths)
+			ids, err := identities(identity, s.in)
+			if err != nil {
+				return err
+			}
+			rep, err := readExposure(paths, ids)
 			if err != nil {
 				return err
 			}
@@ -59,6 +65,7 @@ printed.`,
 		},
 	}
 	c.Flags().IntVar(&top, "top", 50, "fields to list, those with most values first; 0: all")
+	identityFlag(c.Flags(), &identity)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -109,8 +116,8 @@ type tally struct {
 	distinct int
 }
 
-func readExposure(paths []string) (*exposure, error) {
-	src, err := capture.OpenSource(paths, capture.SourceOptions{MixedKeys: true})
+func readExposure(paths []string, ids segment.Identities) (*exposure, error) {
+	src, err := capture.OpenSource(paths, capture.SourceOptions{MixedKeys: true, Identities: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +145,7 @@ func readExposure(paths []string) (*exposure, error) {
 		rep.ByOp[rec.Op] = op
 		t.record(rec)
 	}
-	st, err := capture.ReadStat(paths, capture.SourceOptions{})
+	st, err := capture.ReadStat(paths, capture.SourceOptions{Identities: ids})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+
+	"github.com/spf13/pflag"
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
@@ -24,6 +28,39 @@ func identities(path string, stdin io.Reader) (segment.Identities, error) {
 		return nil, usage("--identity: %s: %w", path, err)
 	}
 	return ids, nil
+}
+
+// identityFlag is the flag of every command that reads captures.
+func identityFlag(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "identity", "", "age identity `file` that opens a sealed capture; - for standard input")
+}
+
+// sealedHint says what to do where a capture is sealed and no identity was given,
+// or not the one that opens it.
+func sealedHint(err error) error {
+	if errors.Is(err, segment.ErrSealed) {
+		return fmt.Errorf("%w: give its age identity by --identity FILE", err)
+	}
+	return err
+}
+
+// sealedLines reads the lines of a sealed file.
+func sealedLines(path string, ids segment.Identities, line func([]byte)) error {
+	r, err := segment.Open(path, segment.WithIdentities(ids))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	for {
+		l, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		line(l)
+	}
 }
 
 // veilFor covers the outcomes of a sealed capture.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/replay/report"
+	"github.com/esshadow/esshadow/sanitize/audit"
 )
 
 // A sealed capture keeps nothing readable on the disk, opens with the identity
@@ -32,7 +33,8 @@ func TestSealedCapture(t *testing.T) {
 	sealSearches(t, source, dir, id.Recipient().String())
 	noneOf(t, dir, "amber", "items", "secret-password")
 
-	esshadow(t, nil, "capture", "cat", dir).want(t, exitFailed, "sealed")
+	esshadow(t, nil, "capture", "cat", dir).want(t, exitFailed, "sealed", "--identity FILE")
+	looksIntoSealed(t, dir, identity)
 	cat := esshadow(t, nil, "capture", "cat", "--identity", identity, "--op", "search", dir).want(t, exitDone)
 	if !strings.Contains(cat.out, `"title":"amber`) && !strings.Contains(cat.out, "title") {
 		t.Errorf("the identity does not open it: %.300s", cat.out)
@@ -113,4 +115,35 @@ func unpacked(raw []byte) string {
 	defer d.Close()
 	text, _ := io.ReadAll(d)
 	return string(text)
+}
+
+// looksIntoSealed: audit and report open a sealed capture with its identity, find
+// there what it holds, and say what to do without.
+func looksIntoSealed(t *testing.T, dir, identity string) {
+	t.Helper()
+	words := filepath.Join(t.TempDir(), "words")
+	if err := os.WriteFile(words, []byte("amber\nnowhere-to-be-found\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, []byte(id.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	esshadow(t, nil, "sanitize", "audit", dir, "--words", words).want(t, exitUndecoded, "sealed", "--identity FILE")
+	esshadow(t, nil, "sanitize", "audit", dir, "--words", words, "--identity", other).want(t, exitUndecoded)
+	esshadow(t, nil, "sanitize", "audit", dir, "--identity", words).want(t, exitUsage, "no age identities")
+	esshadow(t, nil, "sanitize", "audit", dir, "--words", "-", "--identity", "-").want(t, exitUsage, "not both")
+	got := decode[audit.Report](t, esshadow(t, nil, "sanitize", "audit", dir, "--json", "--words", words, "--identity", identity).want(t, exitWorse).out)
+	if got.Undecoded != 0 || got.Lines < 13 || got.ByKind["word"] == 0 {
+		t.Errorf("audit with the identity: %d lines, %d not decoded, kinds %v", got.Lines, got.Undecoded, got.ByKind)
+	}
+	esshadow(t, nil, "sanitize", "report", dir).want(t, exitFailed, "sealed", "--identity FILE")
+	rep := decode[exposure](t, esshadow(t, nil, "sanitize", "report", dir, "--json", "--identity", identity).want(t, exitDone).out)
+	if rep.Records < 13 || len(rep.Fields) == 0 {
+		t.Errorf("report with the identity: %d records, %d fields", rep.Records, len(rep.Fields))
+	}
 }

@@ -21,7 +21,7 @@ const (
 
 // File looks through a capture file: its name, the frames that zstd skips, and
 // every line of the others. The file is read as the zstd format (RFC 8878)
-// alone says. The error says that the file could not be read at all; what could
+// alone says; the lines of a sealed one come from Options.Unseal. The error says that the file could not be read at all; what could
 // not be decoded is a trouble of the report.
 func (s *Scanner) File(path string) error {
 	f, err := os.Open(path)
@@ -31,6 +31,7 @@ func (s *Scanner) File(path string) error {
 	defer func() { _ = f.Close() }()
 	name := filepath.Base(path)
 	s.report.Files++
+	s.sealed = false
 	s.begin(name, -1)
 	s.at.Field = "file name"
 	s.text([]byte(name), 0, "", false)
@@ -43,6 +44,7 @@ func (s *Scanner) File(path string) error {
 	for {
 		err := s.frame(name, in, dec)
 		if errors.Is(err, io.EOF) {
+			s.unseal(name, path)
 			return nil
 		}
 		if err != nil {
@@ -50,6 +52,18 @@ func (s *Scanner) File(path string) error {
 			s.trouble(err.Error())
 			return nil
 		}
+	}
+}
+
+// unseal looks through the lines of a file whose header said that it is sealed.
+func (s *Scanner) unseal(name, path string) {
+	if !s.sealed {
+		return
+	}
+	err := s.opt.Unseal(path, func(line []byte) { s.Line(name, line) })
+	if err != nil {
+		s.begin(name, -1)
+		s.trouble("sealed file cannot be read: " + err.Error())
 	}
 }
 
@@ -99,14 +113,20 @@ func (s *Scanner) skippable(name string, in *bufio.Reader) error {
 		return errors.New("file ends inside of a frame")
 	}
 	if bytes.HasPrefix(content, []byte("ESHF")) && len(content) > 8 && content[6]&1 != 0 {
-		return errors.New("file is sealed: nothing can be looked at without the identity")
+		if s.opt.Unseal == nil {
+			return errors.New("file is sealed: give the age identity that opens it")
+		}
+		s.sealed = true
+	}
+	s.report.Bytes += int64(size)
+	if s.sealed && bytes.HasPrefix(content, []byte("ESHS")) {
+		return nil // a block's ciphertext: its lines come from Unseal
 	}
 	s.begin(name, -1)
 	s.at.Field = "frame " + tagOf(content)
 	for _, piece := range texts(content) {
 		s.text(piece, 0, "", false)
 	}
-	s.report.Bytes += int64(size)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,31 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	if err := newScanner(t, Options{}).File(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a missing file is no error")
+	}
+}
+
+// The lines of a sealed file come from outside; its frames are looked at all the
+// same, but for the ciphertext.
+func TestSealedFile(t *testing.T) {
+	path := write(t, "x", skippable("ESHF\x01\x00\x01\x00"+`{"capture":"petunia"}`), skippable("ESHS marigold"), skippable("ESHZ tulip"))
+	opt := Options{Words: []string{"marigold", "petunia", "tulip", "lily"}}
+	opt.Unseal = func(p string, line func([]byte)) error {
+		if p != path {
+			t.Errorf("asked to open %s", p)
+		}
+		line([]byte(`{"seq":7,"body":"lily"}`))
+		return errors.New("torn there")
+	}
+	s := newScanner(t, opt)
+	plain := write(t, "y", skippable("ESHF\x01\x00\x00\x00{}"), data(t, `{"seq":1,"body":"x"}`+"\n"))
+	for _, p := range []string{path, plain} {
+		if err := s.File(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.Report()
+	if r.Found != 3 || r.Findings[2].Seq != 7 || r.Undecoded != 1 || r.Lines != 2 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -26,6 +26,10 @@ type Options struct {
 	Expand int64
 	// List bounds the findings that are listed; all are counted. 0: 1000.
 	List int
+	// Unseal gives the lines of a sealed file, one at a time and without the line
+	// feed, as the file holds them once it is open; a line may be read until line
+	// returns. nil: sealed files cannot be looked into.
+	Unseal func(path string, line func([]byte)) error
 }
 
 // Finding is one value that should not be there.
@@ -62,6 +66,7 @@ type Scanner struct {
 	at     Finding        // position of the text at hand
 	walk   *walker        // knows the position in JSON; nil: it is in at
 	coarse bool           // the text at hand holds others that were looked at
+	sealed bool           // the header of the file at hand says so
 	seen   map[uint64]int // hash of a decoded text: its depth
 	budget int64
 }
