@@ -13,10 +13,7 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 	case len(s) == 0 || string(s) == "*":
 		return kept
 	case isDateMath(s):
-		if r.Worker.text.style.shiftDates {
-			r.note(broken, "now") // documents move, the clock does not
-		}
-		r.keepText(k, s)
+		r.relative(k, s)
 		return kept
 	case isNumber(s) && len(s) <= 20:
 		return r.boundNumber(k, s)
@@ -29,6 +26,7 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 	}
 	switch {
 	case dateLen(head) == len(head) && len(head) > 0:
+		r.judgeMath(r.Worker.text, math)
 		r.put(k, s, func(dst, s []byte) []byte { // the math stays
 			return append(r.Worker.text.text(dst, head), s[len(head):]...)
 		})

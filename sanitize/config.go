@@ -42,6 +42,10 @@ type Config struct {
 	Numbers string `yaml:"numbers"`
 	// Dates is keep or shift (by a secret number of whole weeks).
 	Dates string `yaml:"dates"`
+	// Now is anchor (where dates move, now in a query becomes the moment of the
+	// record, moved as they are, which tells a reader by how much) or keep (such
+	// queries are broken).
+	Now string `yaml:"now"`
 	// Geo is keep, coarse (3 significant digits) or drop (the record).
 	Geo string `yaml:"geo"`
 	// Vectors is keep or drop (the record).
@@ -128,6 +132,7 @@ func (c Config) Validate() error {
 		{"defaults.unknown_field_name", c.Defaults.UnknownFieldName, []string{"", "schema", "pseudonym", "keep", "drop-record"}},
 		{"numbers", c.Numbers, []string{"", "keep", "guard", "fpe"}},
 		{"dates", c.Dates, []string{"", "keep", "shift"}},
+		{"now", c.Now, []string{"", "anchor", "keep"}},
 		{"geo", c.Geo, []string{"", "keep", "coarse", "drop"}},
 		{"vectors", c.Vectors, []string{"", "keep", "drop"}},
 		{"scripts", c.Scripts, []string{"", "drop", "code", "literals"}},

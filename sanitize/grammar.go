@@ -48,6 +48,7 @@ const (
 	pWrapper
 	pExt           // plugins' own
 	pImage         // base64 of a picture
+	pFormat        // format of dates
 	pOptions       // an option that may be an object of options
 	pQueryTemplate // template of a query, not of a search
 	pESQL          // texts of query languages
@@ -64,7 +65,7 @@ func primNames() map[string]prim {
 		"LIKE": pLike, "MISSING": pMissing, "CURSOR": pCursor, "ID": pID, "IX": pIX, "F": pF, "SORT": pSort,
 		"N": pN, "PATH": pPath, "ORDER": pOrder, "SCRIPT": pScript, "TEMPLATE": pTemplate, "DOC": pDoc,
 		"VECTOR": pVector, "GEO": pGeo, "STATE": pState, "SECRET": pSecret, "TAG": pTag, "WRAPPER": pWrapper,
-		"EXT": pExt, "IMAGE": pImage, "OPTIONS": pOptions,
+		"EXT": pExt, "IMAGE": pImage, "OPTIONS": pOptions, "FORMAT": pFormat,
 		"QTEMPLATE": pQueryTemplate, "ESQL": pESQL, "SQL": pSQL, "EQL": pEQL, "PPL": pPPL,
 	}
 }
@@ -100,6 +101,7 @@ type object struct {
 	otherName nameKind
 	hasField  bool // its member "field" names the field of its values
 	fresh     bool // what is in it is not for the field around it
+	dated     bool // it holds dates, and may name their format
 }
 
 // grammar holds the kinds of objects by name. It is read-only.
@@ -192,7 +194,10 @@ func nameHash(name []byte) uint64 {
 func (g *grammar) object(name string) *object {
 	o := g.objects[name]
 	if o == nil {
-		o = &object{name: name, fresh: name == "query" || name == "aggs"}
+		o = &object{
+			name: name, fresh: name == "query" || name == "aggs",
+			dated: name == "range_of" || name == "agg_of" || name == "decay_of",
+		}
 		g.objects[name] = o
 	}
 	return o

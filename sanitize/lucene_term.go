@@ -221,6 +221,8 @@ func (w *Worker) luceneBound(dst, word []byte, field string, tokens bool) ([]byt
 	switch {
 	case string(word) == "TO", string(word) == "*":
 		return append(dst, word...), kept
+	case isDateMath(plain):
+		return w.luceneNow(dst, word, plain, field, tokens)
 	case !tokens:
 		return w.luceneValue(dst, word, pBound, field)
 	case isNumber(plain) && len(plain) <= 20:
@@ -231,11 +233,6 @@ func (w *Worker) luceneBound(dst, word []byte, field string, tokens bool) ([]byt
 			}
 			return dst
 		}), kept
-	case isDateMath(plain):
-		if w.text.style.shiftDates {
-			w.note(broken, "now")
-		}
-		return append(dst, word...), kept
 	case dateLen(plain) != len(plain):
 		w.note(broken, "range_text")
 	}

@@ -127,7 +127,7 @@ func (r *rewriter) taggedAt(k es.Token, s []byte, p prim) (done bool, why reason
 		r.note(broken, "template")
 		r.keepText(k, s)
 		return true, kept
-	case pS, pMatchType, pFuzziness, pOrder, pOptions:
+	case pS, pMatchType, pFuzziness, pOrder, pOptions, pFormat:
 		if !optionLike(rest) {
 			return true, dropStructural
 		}

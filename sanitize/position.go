@@ -225,8 +225,7 @@ func isAmount(s []byte) bool {
 // dateBound handles a bound in a field whose dates move.
 func (r *rewriter) dateBound(k es.Token, s []byte) reason {
 	if isDateMath(s) {
-		r.note(broken, "now") // documents move, the clock does not
-		r.keepText(k, s)
+		r.relative(k, s)
 		return kept
 	}
 	head, math, _ := bytes.Cut(s, []byte("||"))
@@ -239,6 +238,7 @@ func (r *rewriter) dateBound(k es.Token, s []byte) reason {
 	case isYearMonth(head):
 		r.note(approx, "partial_date")
 	}
+	r.judgeMath(r.Worker.text, math)
 	r.tmp = append(out, s[len(head):]...) // the math stays
 	r.replace(k)
 	r.out = es.AppendQuoted(r.out, r.tmp)

@@ -142,7 +142,7 @@ func markedValue(p prim, position string) (value any, marks []string, alone, ok 
 	a, b := markOf(position), markOf(position+" second")
 	two := a + " " + b
 	switch p {
-	case pNone, pS, pMatchType, pFuzziness, pOrder, pOptions:
+	case pNone, pS, pFormat, pMatchType, pFuzziness, pOrder, pOptions:
 		return nil, nil, false, false
 	case pN, pF, pSort, pPath: // a space, because names of a schema stay
 		return two, []string{a, b}, false, true

@@ -42,6 +42,7 @@ func (c Config) withPreset() Config {
 		{&c.FieldNames, cmp.Or(c.Defaults.UnknownFieldName, "schema"), cmp.Or(c.Defaults.UnknownFieldName, "schema")},
 		{&c.Numbers, "fpe", "guard"},
 		{&c.Dates, "shift", "keep"},
+		{&c.Now, "anchor", "anchor"},
 		{&c.Geo, "coarse", "keep"},
 		{&c.Vectors, "drop", "keep"},
 		{&c.Scripts, "code", "literals"},

@@ -81,7 +81,7 @@ terms_lookup: index=IX id=ID path=F routing=ID type=N store=S query=@query
 terms_set: *F=@terms_set_of
 terms_set_of: terms=TERM minimum_should_match=S minimum_should_match_field=F minimum_should_match_script=SCRIPT boost=S _name=N
 range: boost=S _name=N *F=@range_of
-range_of: gt,gte,lt,lte,from,to=BOUND format,time_zone,relation,include_lower,include_upper,boost=S _name=N
+range_of: gt,gte,lt,lte,from,to=BOUND format=FORMAT time_zone,relation,include_lower,include_upper,boost=S _name=N
 prefix: boost=S _name=N *F=PREFIX|@prefix_of
 prefix_of: value,prefix=PREFIX rewrite,case_insensitive,boost=S _name=N
 wildcard: boost=S _name=N *F=WILDCARD|@wildcard_of
@@ -178,7 +178,7 @@ agg_of: field,path,geo_field,sort_field=F fields=F|@agg_field script=SCRIPT miss
  terms=@agg_field metrics=@agg_field sort=SORT|@sort value,weight=@agg_field point=@agg_field a,b=@t_test
  source_fields,group_by=F init_script,map_script,combine_script,reduce_script=SCRIPT params=@values
  script_heuristic=@fscript model_id=N inference_config,categorization_analyzer=OPTIONS categorization_filters=REGEXP missing_bucket,missing_order=S
- value_type,format,keyed,interval,calendar_interval,fixed_interval,minimum_interval,offset,time_zone,min_doc_count=S
+ format=FORMAT value_type,keyed,interval,calendar_interval,fixed_interval,minimum_interval,offset,time_zone,min_doc_count=S
  shard_min_doc_count,size,from,shard_size,show_term_doc_count_error,collect_mode,execution_hint,precision=S
  precision_threshold,percents,compression,number_of_significant_value_digits,sigma,mode,unit,buckets,rounding=S
  gap_policy,window,shift,lag,predict,model,minimize,method,alternative,upper_bounds_method,fractions=S

@@ -22,6 +22,8 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 		return dropShape
 	case pS, pMatchType, pFuzziness, pOrder, pOptions:
 		return r.option(k, s, p)
+	case pFormat:
+		return r.dateFormat(k, s)
 	case pF, pSort, pN, pPath, pID, pIX, pState:
 		r.nameAt(k, s, p)
 	case pScript:
@@ -190,6 +192,9 @@ func (r *rewriter) option(k es.Token, s []byte, p prim) reason {
 		r.note(broken, "prefix")
 	case isTimeZone(s):
 		r.post.keep(s) // a city of the zone may be searched for as well
+		if r.datesMove() && !bytes.HasPrefix(s, []byte("Etc/")) {
+			r.note(approx, "time_zone") // days that moved have another summer time
+		}
 	}
 	r.keepText(k, s)
 	return kept
@@ -264,7 +269,7 @@ func (r *rewriter) numberAt(k es.Token, p prim) reason {
 	switch p {
 	case pNone:
 		return dropShape
-	case pS, pOptions, pMatchType, pOrder, pVector, pMissing:
+	case pS, pOptions, pMatchType, pOrder, pVector, pMissing, pFormat:
 		if p == pVector {
 			return r.oneOfVector()
 		}

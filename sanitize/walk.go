@@ -21,6 +21,9 @@ type rewriter struct {
 	inDoc     bool   // values belong to a document, not to a query
 	template  bool   // Mustache may stand in strings
 	longitude bool   // the number that comes is one, if it is a coordinate
+	dated     int    // where the object begins whose values are dates, 0 none
+	ranged    bool   // it is a range
+	said      int    // dated of the range that was given a format
 	str, key  []byte // scratch: decoded string, decoded name
 }
 
@@ -50,6 +53,7 @@ func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, rea
 	r.t.Reset(in)
 	r.in, r.out, r.pos = in, dst, 0
 	r.path, r.inDoc, r.template = r.path[:0], false, false
+	r.dated, r.ranged, r.said = 0, false, 0
 	why := walk(r)
 	if why == kept {
 		if _, err := r.t.Next(); err != nil { // the end, or more than one value
@@ -187,6 +191,14 @@ func (r *rewriter) object(o *object) reason {
 		around := r.path
 		defer func() { r.path = around }()
 		r.path = around[len(around):]
+	}
+	if o.dated {
+		dated, ranged := r.dated, r.ranged
+		defer func() { r.dated, r.ranged = dated, ranged }()
+		r.dated, r.ranged = r.t.Offset(), o.name == "range_of"
+		if o.name == "decay_of" {
+			r.decays()
+		}
 	}
 	if o.hasField {
 		if why := r.peekField(); why != kept {

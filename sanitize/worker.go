@@ -33,6 +33,7 @@ type Worker struct {
 	handled es.HandleReader
 
 	route                   es.Route // of the request at hand
+	at                      int64    // when it came, Unix ns; 0: not known
 	plainBody               []byte   // its decoded body
 	found                   []es.Handle
 	fid                     fidelity
@@ -138,6 +139,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 		return string(w.plain(rec, x))
 	}
 	w.reset()
+	w.at = x.Time
 	why := w.request(rec, x)
 	if why == kept {
 		why = w.denied
