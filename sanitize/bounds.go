@@ -33,6 +33,9 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 	case isYearMonth(head):
 		r.yearMonth(k, s)
 	case len(head) >= 3 && addressLen(head) == len(head):
+		if len(math) == 0 && r.blockBound(k, s) {
+			return kept
+		}
 		r.note(broken, "ip_range")
 		r.put(k, s, r.Worker.text.text)
 	default:

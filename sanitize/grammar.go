@@ -101,7 +101,7 @@ type object struct {
 	otherName nameKind
 	hasField  bool // its member "field" names the field of its values
 	fresh     bool // what is in it is not for the field around it
-	dated     bool // it holds dates, and may name their format
+	dated     bool // its members say how others of them are read: bounds, formats
 }
 
 // grammar holds the kinds of objects by name. It is read-only.
@@ -196,7 +196,7 @@ func (g *grammar) object(name string) *object {
 	if o == nil {
 		o = &object{
 			name: name, fresh: name == "query" || name == "aggs",
-			dated: name == "range_of" || name == "agg_of" || name == "decay_of",
+			dated: name == "range_of" || name == "agg_of" || name == "agg_range" || name == "decay_of",
 		}
 		g.objects[name] = o
 	}

@@ -180,6 +180,9 @@ func (w *Worker) luceneRegexp(dst, s []byte) ([]byte, reason) {
 // luceneRange appends [a TO b]: the bounds go the way of range bounds.
 func (w *Worker) luceneRange(dst, s []byte) (out []byte, why reason) {
 	field, plain := w.lucenePlan()
+	if dst, ok := w.luceneBlock(dst, s, field, plain); ok {
+		return dst, kept
+	}
 	dst = append(dst, s[0])
 	body := s[1 : len(s)-1]
 	for len(body) > 0 {

@@ -98,7 +98,7 @@ func (r *rewriter) datedText() []byte {
 // just written is: the field's own may be another. The other bounds must be in
 // it too.
 func (r *rewriter) addFormat() {
-	if !r.ranged || r.said == r.dated {
+	if r.datedBy != "range_of" || r.said == r.dated {
 		return
 	}
 	switch hasFormat, readable := r.boundsOf(r.datedText()); {

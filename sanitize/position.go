@@ -88,8 +88,12 @@ func (r *rewriter) comparedAt(s []byte, p prim, a action) {
 		}
 		r.note(level, "number_as_string")
 	}
-	if p == pT && !r.inDoc {
+	switch {
+	case r.inDoc:
+	case p == pT:
 		r.piecesOfText(s)
+	case oddBlock(s):
+		r.note(broken, "ip_range")
 	}
 }
 
@@ -108,6 +112,10 @@ func (r *rewriter) partialAt(s []byte, p prim) {
 		r.note(approx, "more_like_this")
 	case pCursor:
 		r.note(broken, "search_after")
+	case pV: // the mask of an ip_range
+		if !r.inDoc && oddBlock(s) {
+			r.note(broken, "ip_range")
+		}
 	}
 }
 

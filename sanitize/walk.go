@@ -22,7 +22,8 @@ type rewriter struct {
 	template  bool   // Mustache may stand in strings
 	longitude bool   // the number that comes is one, if it is a coordinate
 	dated     int    // where the object begins whose values are dates, 0 none
-	ranged    bool   // it is a range
+	datedBy   string // its kind
+	upper     bool   // the member at hand bounds it from above
 	said      int    // dated of the range that was given a format
 	str, key  []byte // scratch: decoded string, decoded name
 }
@@ -53,7 +54,7 @@ func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, rea
 	r.t.Reset(in)
 	r.in, r.out, r.pos = in, dst, 0
 	r.path, r.inDoc, r.template = r.path[:0], false, false
-	r.dated, r.ranged, r.said = 0, false, 0
+	r.dated, r.datedBy, r.said = 0, "", 0
 	why := walk(r)
 	if why == kept {
 		if _, err := r.t.Next(); err != nil { // the end, or more than one value
@@ -193,9 +194,9 @@ func (r *rewriter) object(o *object) reason {
 		r.path = around[len(around):]
 	}
 	if o.dated {
-		dated, ranged := r.dated, r.ranged
-		defer func() { r.dated, r.ranged = dated, ranged }()
-		r.dated, r.ranged = r.t.Offset(), o.name == "range_of"
+		dated, by := r.dated, r.datedBy
+		defer func() { r.dated, r.datedBy = dated, by }()
+		r.dated, r.datedBy = r.t.Offset(), o.name
 		if o.name == "decay_of" {
 			r.decays()
 		}
@@ -224,6 +225,9 @@ func (r *rewriter) object(o *object) reason {
 		if listed := o.member(name); listed != nil {
 			n = *listed
 			r.keepText(k, name)
+			if n.scalar == pBound {
+				r.upper = upperBound(name)
+			}
 			if n.scalar == pS && o.hasField && bytes.HasSuffix(name, []byte("interval")) {
 				r.judgeInterval()
 			}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"net/netip"
 	"strings"
 )
 
@@ -202,7 +203,7 @@ func (g *queryGen) named(name string, depth int) object {
 	case "range date":
 		return one("range", "day", g.bounds(g.literal("day"), pick[any](g, g.literal("day"), "2024-05-01||+1M/d", "2024-05")))
 	case "range ip":
-		return one("range", "addr", g.bounds(g.literal("addr"), g.literal("addr")))
+		return one("range", "addr", pick(g, g.bounds(g.literal("addr"), g.literal("addr")), g.block()))
 	case "range text":
 		f := g.keyword()
 		return one("range", f, g.bounds(g.wordy(f), g.wordy(f)))
@@ -252,6 +253,24 @@ func (g *queryGen) cut(field string) string {
 
 func (g *queryGen) bounds(a, b any) object {
 	return pick(g, object{"gte": a}, object{"lt": b}, object{"gte": a, "lte": b}, object{"gt": a, "lt": b})
+}
+
+// block is a range that is one CIDR block.
+func (g *queryGen) block() object {
+	a, err := netip.ParseAddr(fmt.Sprint(g.literal("addr")))
+	if err != nil {
+		a = netip.MustParseAddr("10.0.0.7")
+	}
+	p, _ := a.Prefix(g.IntN(a.BitLen() + 1))
+	last := p.Addr().AsSlice()
+	for i := p.Bits(); i < a.BitLen(); i++ {
+		last[i/8] |= 0x80 >> (i % 8)
+	}
+	high, _ := netip.AddrFromSlice(last)
+	if next := high.Next(); next.IsValid() && g.IntN(2) == 0 {
+		return object{"gte": p.Addr().String(), "lt": next.String()}
+	}
+	return object{"gte": p.Addr().String(), "lte": high.String()}
 }
 
 // lucene is a query string.

@@ -191,7 +191,7 @@ func effectOf(action string) effect {
 	case "shift", "date-shift":
 		return effect{same, "term, range, sort, histograms; one known pair undoes it"}
 	case "ip-prefix":
-		return effect{same, "term, CIDR; no other range"}
+		return effect{same, "term, CIDR, ranges that are one CIDR block; no other range"}
 	case "bucket":
 		return effect{"stay equal, near ones become equal", "sums and ranges about; coarse values can be read"}
 	case "geo-grid":
