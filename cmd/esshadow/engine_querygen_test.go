@@ -5,9 +5,9 @@ package main_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"net/url"
 	"slices"
-	"net/netip"
 	"strings"
 )
 

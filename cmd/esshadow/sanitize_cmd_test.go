@@ -305,7 +305,7 @@ func TestSanitizePreview(t *testing.T) {
 	}
 }
 
-func writeKey(t *testing.T) string {
+func writeKey(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(path, []byte(testKey), 0o600); err != nil {
@@ -507,7 +507,9 @@ func TestFilterElasticdump(t *testing.T) {
 		t.Errorf("%s", out[3])
 	}
 	for name, line := range map[string]string{
-		"settings":       `{"people":{"settings":{"index":{"analysis":{"filter":{"s":{"synonyms":["anna,bob"]}}}}}}}`,
+		"enrich policy":  `{"policies":[{"config":{"match":{"name":"anna"}}}]}`,
+		"of no index":    `{"people":{"surprise":{"a":"anna"}}}`,
+		"a list":         `{"people":{"settings":{"index":{"analysis":{"filter":{"s":{"type":"stop","stopwords":[{"anna":1}]}}}}}}}`,
 		"unknown member": `{"_id":"1","_source":{},"surprise":"anna"}`,
 		"no JSON":        `{"_id":"1","_source":{`,
 		"an array":       `[1]`,

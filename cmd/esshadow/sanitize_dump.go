@@ -3,13 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"strings"
 
 	"github.com/esshadow/esshadow/internal/es"
 )
 
 // dumpLine handles one line of elasticdump: a document as a search gives it, or
-// mappings by index.
+// what an index is made with.
 func (f *dumpFilter) dumpLine(in *bufio.Reader) error {
 	line, _, fits, err := f.line(in)
 	if err != nil {
@@ -97,9 +96,9 @@ func (f *dumpFilter) dumped(line []byte) ([]byte, string) {
 			return f.hit(line, members)
 		}
 	}
-	m := mappingFilter{f: f}
-	out, bad := m.indices(line, members)
-	return out, bad
+	d := defFilter{f: f}
+	out := d.line(line, members)
+	return out, d.bad
 }
 
 // hit sanitises a document as a search gives it. Its metadata and its source go
@@ -170,150 +169,6 @@ func metaOf(action []byte) (map[string][]byte, bool) {
 	return values, ok
 }
 
-// mappingFilter rewrites mappings: names of indices and fields become what they
-// are in a capture, options stay, and what may hold values is left out.
-type mappingFilter struct {
-	f   *dumpFilter
-	bad string
-}
-
-// object writes the members that each gives; "" as a name leaves one out.
-func (m *mappingFilter) object(text []byte, each func(name string, value []byte) (string, []byte)) []byte {
-	members, ok := membersOf(text)
-	if !ok {
-		m.bad = badJSON
-		return nil
-	}
-	out := []byte{'{'}
-	for _, x := range members {
-		name, value := each(x.name, text[x.start:x.end])
-		if name == "" {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(es.AppendQuoted(out, []byte(name)), ':'), value...)
-	}
-	return append(out, '}')
-}
-
-func (m *mappingFilter) indices(line []byte, members []member) ([]byte, string) {
-	if len(members) == 0 {
-		return nil, badMember
-	}
-	out := m.object(line, func(index string, value []byte) (string, []byte) {
-		made, ok := m.f.index(index)
-		if inner, is := membersOf(value); !ok || !is || len(inner) != 1 || inner[0].name != "mappings" {
-			m.bad = badMember // settings, aliases: they hold words and filters
-			return "", nil
-		}
-		return made, m.object(value, func(name string, mappings []byte) (string, []byte) { return name, m.mappings(mappings) })
-	})
-	return out, m.bad
-}
-
-// mappings are those of one index; up to version 6 they stand under a type.
-func (m *mappingFilter) mappings(text []byte) []byte {
-	members, _ := membersOf(text)
-	for _, x := range members {
-		if x.name == "properties" || mappingOption(x.name) {
-			return m.field(text)
-		}
-	}
-	return m.object(text, func(typ string, value []byte) (string, []byte) {
-		if !plainWord([]byte(typ)) {
-			m.bad = badMember
-			return "", nil
-		}
-		return typ, m.field(value)
-	})
-}
-
-// field is the definition of one field, or of the whole document.
-func (m *mappingFilter) field(text []byte) []byte {
-	return m.object(text, func(name string, value []byte) (string, []byte) {
-		switch name {
-		case "properties", "fields":
-			return name, m.object(value, func(field string, def []byte) (string, []byte) {
-				made, ok := m.f.name(field)
-				if !ok || made == "" {
-					m.bad = badMember
-					return "", nil
-				}
-				return made, m.field(def)
-			})
-		case "copy_to", "path":
-			return name, m.paths(value)
-		case "relations":
-			return name, m.relations(value)
-		}
-		if mappingOption(name) && optionsOnly(value) {
-			return name, value
-		}
-		m.f.skipped("mapping_member")
-		return "", nil
-	})
-}
-
-// paths are dotted names of fields, one or an array of them.
-func (m *mappingFilter) paths(text []byte) []byte {
-	return m.strings(text, func(path string) string {
-		levels := strings.Split(path, ".")
-		for i, level := range levels {
-			made, ok := m.f.name(level)
-			if !ok {
-				m.bad = badMember
-			}
-			levels[i] = made
-		}
-		return strings.Join(levels, ".")
-	})
-}
-
-// relations of a join field are values of documents.
-func (m *mappingFilter) relations(text []byte) []byte {
-	value := func(v string) string {
-		made, ok := m.f.value(v)
-		if !ok {
-			m.bad = badMember
-		}
-		return made
-	}
-	return m.object(text, func(parent string, children []byte) (string, []byte) {
-		return value(parent), m.strings(children, value)
-	})
-}
-
-// strings rewrites a string, or each of an array of them.
-func (m *mappingFilter) strings(text []byte, form func(string) string) []byte {
-	var t es.Tokens
-	t.Reset(text)
-	out := make([]byte, 0, len(text))
-	pos := 0
-	for {
-		k, err := t.Next()
-		if err != nil || k.Kind != es.End && k.Kind != es.String && k.Kind != es.ArrayStart && k.Kind != es.ArrayEnd {
-			m.bad = badMember
-			return nil
-		}
-		if k.Kind == es.End {
-			return append(out, text[pos:]...)
-		}
-		if k.Kind != es.String {
-			continue
-		}
-		s, ok := es.Unquote(nil, t.Raw(k))
-		if !ok {
-			m.bad = badJSON
-			return nil
-		}
-		out = append(out, text[pos:k.Start]...)
-		out = es.AppendQuoted(out, []byte(form(string(s))))
-		pos = k.End
-	}
-}
-
 // value is the form of a string value of a document.
 func (f *dumpFilter) value(v string) (string, bool) {
 	return f.asked("v"+v, func() []byte {
@@ -322,69 +177,4 @@ func (f *dumpFilter) value(v string) (string, bool) {
 		_, doc, _ := bytes.Cut(out, []byte(`"a":`))
 		return firstString(doc)
 	})
-}
-
-// mappingOption tells the members of mappings whose values are options.
-func mappingOption(name string) bool {
-	switch name {
-	case "type", "index", "enabled", "dynamic", "analyzer", "search_analyzer", "search_quote_analyzer", "normalizer", "format",
-		"ignore_above", "doc_values", "store", "norms", "index_options", "similarity", "term_vector", "coerce", "ignore_malformed",
-		"scaling_factor", "dims", "dimension", "element_type", "method", "model_id", "index_prefixes", "index_phrases",
-		"eager_global_ordinals", "fielddata", "fielddata_frequency_filter", "position_increment_gap", "max_input_length",
-		"preserve_separators", "preserve_position_increments", "depth_limit", "split_queries_on_whitespace", "subobjects",
-		"orientation", "ignore_z_value", "date_detection", "numeric_detection", "dynamic_date_formats", "_routing", "_size",
-		"_field_names", "_all", "include_in_all", "boost", "include_in_parent", "include_in_root", "time_series_dimension",
-		"time_series_metric", "metrics", "default_metric", "locale", "tree", "precision", "strategy", "data_type", "mode",
-		"max_shingle_size", "max_analyzed_offset", "ignore_dynamic_beyond_limit", "unit", "synthetic_source_keep", "search_inference_id",
-		"inference_id", "space_type", "compression_level", "path_match_mode", "positive_score_impact", "fielddata_format":
-		return true
-	}
-	return false
-}
-
-// optionsOnly tells JSON whose names and strings are plain words.
-func optionsOnly(text []byte) bool {
-	var t es.Tokens
-	t.Reset(text)
-	for {
-		k, err := t.Next()
-		if err != nil {
-			return false
-		}
-		switch k.Kind {
-		case es.End:
-			return true
-		case es.Key, es.String:
-			s, ok := es.Unquote(nil, t.Raw(k))
-			if !ok || !plainWord(s) {
-				return false
-			}
-		case es.Number:
-			if k.End-k.Start > 10 {
-				return false
-			}
-		}
-	}
-}
-
-// plainWord tells names, formats and the like from data: ASCII, short, no @, no
-// long number.
-func plainWord(s []byte) bool {
-	if len(s) > 100 {
-		return false
-	}
-	digits := 0
-	for _, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			if digits++; digits >= 8 {
-				return false
-			}
-			continue
-		case c < ' ' || c >= 0x7F || c == '@':
-			return false
-		}
-		digits = 0
-	}
-	return true
 }

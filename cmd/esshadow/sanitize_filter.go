@@ -28,8 +28,10 @@ output, with the same key and rules as a capture: a target that is loaded with
 them answers the capture's queries as the source answered the originals.
 
 --format bulk takes _bulk NDJSON, --format elasticdump the lines of elasticdump's
-types data and mapping. The framing stays as it is: one line in, one line out, in
-order. A line that cannot be sanitised is left out and counted by its reason.
+types data, mapping, settings, analyzer, alias, index, template, index_template and
+component_template. The framing stays as it is: one line in, one line out, in
+order. A line that cannot be sanitised is left out and counted by its reason; so is
+a setting, an option or a rule of analysis that is not known.
 
 Exit codes: 0 all lines were written; 4 some were left out, unless --skip-bad.`,
 		Example: `  elasticdump --input http://source:9200/x --output $ --type data | esshadow sanitize filter --format elasticdump --key key > x.data
