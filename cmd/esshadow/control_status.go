@@ -42,6 +42,7 @@ type captureStatus struct {
 	Filtered   map[string]uint64 `json:"filtered"`
 	SampledOut uint64            `json:"sampled_out"`
 	Dropped    map[string]uint64 `json:"dropped"`
+	Detected   map[string]uint64 `json:"detected"` // in values that rules keep, by detector
 	Pending    uint64            `json:"pending"`
 	Queue      int64             `json:"queue_bytes"`
 	Raw        uint64            `json:"raw_bytes"`
@@ -73,7 +74,7 @@ func (c *control) status(ctx context.Context, body []byte) (any, error) {
 		Upstreams: g.proxy.Upstreams(),
 		Capture: captureStatus{
 			State: s.State.String(), Received: s.Received, Captured: s.Captured, Filtered: s.Filtered, SampledOut: s.SampledOut,
-			Dropped: s.Dropped, Pending: s.Pending, Queue: s.QueueBytes, Raw: s.RawBytes, Written: s.WrittenBytes,
+			Dropped: s.Dropped, Detected: detected(g.pipe), Pending: s.Pending, Queue: s.QueueBytes, Raw: s.RawBytes, Written: s.WrittenBytes,
 		},
 		Log:    logStatus{g.level.String()},
 		Config: configStatus{File: g.file, Reload: g.lastReload()},

@@ -216,6 +216,9 @@ func printStatus(w io.Writer, r *statusReport) {
 			c.Preset, c.Sample, c.Dir, c.Received, c.Captured, capture.Sum(c.Filtered), reasons(c.Filtered), c.SampledOut,
 			capture.Sum(c.Dropped), reasons(c.Dropped), c.Pending, c.Raw, c.Written)
 	}
+	if len(c.Detected) > 0 {
+		fmt.Fprintf(w, "; detectors found %d kept values%s", capture.Sum(c.Detected), reasons(c.Detected))
+	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "log level %s\n", r.Log.Level)
 	if r.Config.File != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
+	"github.com/esshadow/esshadow/sanitize"
 )
 
 // newRegistry holds what every process shows of itself.
@@ -41,6 +42,44 @@ func newCaptureMetrics(stats func() capture.Stats, dir string) *captureMetrics {
 		free:    desc("disk_free_bytes", "Free space of the file system that the capture is on."),
 		on:      desc("state", "1 for the state that capture is in.", "state"),
 	}
+}
+
+// detectedMetric shows what the sanitiser's detectors found; a nil pipe, nothing.
+// The labels are the names of the detectors that are in use.
+type detectedMetric struct {
+	pipe *sanitize.Pipeline
+	desc *prometheus.Desc
+}
+
+func newDetectedMetric(pipe *sanitize.Pipeline) *detectedMetric {
+	return &detectedMetric{pipe, prometheus.NewDesc("esshadow_sanitize_detected_total",
+		"Values that a rule keeps and in which a detector found personal data or a secret.", []string{"detector"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (m *detectedMetric) Describe(ch chan<- *prometheus.Desc) { ch <- m.desc }
+
+// Collect implements prometheus.Collector.
+func (m *detectedMetric) Collect(ch chan<- prometheus.Metric) {
+	if m.pipe == nil {
+		return
+	}
+	for _, d := range m.pipe.Detected() {
+		ch <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(d.Count), d.Detector)
+	}
+}
+
+// detected are the counts of those detectors that found something.
+func detected(pipe *sanitize.Pipeline) map[string]uint64 {
+	found := map[string]uint64{}
+	if pipe != nil {
+		for _, d := range pipe.Detected() {
+			if d.Count > 0 {
+				found[d.Detector] = d.Count
+			}
+		}
+	}
+	return found
 }
 
 // Describe implements prometheus.Collector.

@@ -48,6 +48,7 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if err != nil {
 		return &codeError{exitUsage, err}
 	}
+	g.pipe = pipe
 	if pipe.Scope() == "project" {
 		meta.Salt = "" // pseudonyms do not depend on it
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/proxy"
 	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/sanitize"
 )
 
 var _ proxy.Tap = (*capture.Recorder)(nil)
@@ -119,6 +120,7 @@ func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
 type gateway struct {
 	proxy    *proxy.Proxy
 	recorder *capture.Recorder // nil: passes through only
+	pipe     *sanitize.Pipeline
 	registry *prometheus.Registry
 	log      *zap.Logger
 
@@ -138,7 +140,7 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 			return err
 		}
 	}
-	g.registry.MustRegister(newCaptureMetrics(g.captureStats, cfg.Capture.Files.Dir))
+	g.registry.MustRegister(newCaptureMetrics(g.captureStats, cfg.Capture.Files.Dir), newDetectedMetric(g.pipe))
 	cfg.Proxy.MaxBody = cfg.Capture.MaxBody
 	deps := proxy.Deps{Log: g.log, Registry: g.registry, Version: readBuild().Version}
 	if g.recorder != nil {
@@ -205,6 +207,9 @@ func (g *gateway) stop(s *streams, set *settings, err error) error {
 		defer cancel()
 		stats, closeErr := g.recorder.Close(ctx)
 		s.note("%s", captureSums(stats))
+		if found := detected(g.pipe); len(found) > 0 {
+			s.note("esshadow capture: detectors found personal data or secrets in %d kept values%s", capture.Sum(found), reasons(found))
+		}
 		if set.closed != nil {
 			set.closed(stats)
 		}

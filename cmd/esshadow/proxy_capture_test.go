@@ -155,3 +155,34 @@ func TestSandbox(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, p.err())
 	}
 }
+
+// What detectors find in kept values is seen as a metric, by ctl, and in the sums;
+// the value itself nowhere.
+func TestProxyShowsWhatDetectorsFound(t *testing.T) {
+	e := newEngine(t)
+	rules := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(rules, []byte("version: 1\npreset: fidelity\nfields:\n - {match: note, action: keep, why: test}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, proxyArgs(t, e.url, filepath.Join(t.TempDir(), "capture"), "--rules", rules)...)
+	url, admin := p.listening()
+	send(t, "POST", url+"/_bulk", "{\"index\":{\"_index\":\"i\"}}\n{\"note\":\"write to anna.smith@mail.example\"}\n{\"index\":{\"_index\":\"i\"}}\n{\"note\":\"nothing in here\"}\n")
+	metrics := ""
+	wait(t, "the detector has counted", func() bool {
+		_, metrics = get(t, admin+"/metrics")
+		return strings.Contains(metrics, `esshadow_sanitize_detected_total{detector="email"} 1`)
+	})
+	if !strings.Contains(metrics, `esshadow_sanitize_detected_total{detector="phone:cn"} 0`) {
+		t.Error("a detector that found nothing is not there")
+	}
+	if status := esshadow(t, nil, "ctl", "status", "--admin", admin).want(t, exitDone).out; !strings.Contains(status, "detectors found 1 kept values (email 1)") {
+		t.Errorf("status: %s", status)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.code(patience); code != exitDone || !strings.Contains(p.err(), "in 1 kept values (email 1)") {
+		t.Errorf("exit code %d:\n%s", code, p.err())
+	}
+	if strings.Contains(p.err()+metrics, "anna") {
+		t.Error("the value is told")
+	}
+}
