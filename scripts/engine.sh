@@ -3,6 +3,7 @@
 #
 #   scripts/engine.sh fetch NAME          download the jars (once) into $ESSHADOW_ENGINES_DIR
 #   scripts/engine.sh run NAME PORT       run one node on 127.0.0.1:PORT until it is told to stop
+#   scripts/engine.sh parse esql-parser   read ES|QL from standard input, see scripts/engine/esql-parser/Parse.java
 #   scripts/engine.sh names               the engines that the Java versions found here can run
 #
 # NAME: opensearch-2 elasticsearch-7 elasticsearch-8 (Java 17 or later), opensearch-3 (21), elasticsearch-9 (21, not fetched below 25).
@@ -25,7 +26,7 @@ java_at_least() {
 
 need() { # the Java version that an engine needs
   case $1 in
-    opensearch-2 | elasticsearch-7 | elasticsearch-8) echo 17 ;;
+    opensearch-2 | elasticsearch-7 | elasticsearch-8 | esql-parser) echo 17 ;;
     opensearch-3) echo 21 ;;
     elasticsearch-9) echo 25 ;;
     *) echo "engine.sh: unknown engine '$1'" >&2; exit 2 ;;
@@ -90,9 +91,17 @@ run() {
   wait $pid
 }
 
+parse() {
+  local java dir=$cache/$1
+  java=$(java_at_least "$(need "$1")") || { echo "engine.sh: $1 needs Java $(need "$1") or later" >&2; exit 1; }
+  fetch "$1" >&2
+  exec "$java" -XX:TieredStopAtLevel=1 -cp "$dir/lib/*" "$here/engine/$1/Parse.java"
+}
+
 case ${1:-} in
   names) names ;;
+  parse) parse "$2" ;;
   fetch) fetch "$2" ;;
   run) run "$2" "$3" ;;
-  *) sed -n '2,9p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
+  *) sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
 esac

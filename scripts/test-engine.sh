@@ -77,10 +77,20 @@ javascript_client() {
   export ESSHADOW_TEST_NODE=$dir
 }
 
+# esql_parser fetches Elasticsearch's parser of ES|QL, which what the sanitiser writes is read by.
+esql_parser() {
+  if "$here/engine.sh" fetch esql-parser; then
+    export ESSHADOW_TEST_ESQL=$here/engine.sh
+  else
+    lacking "the check by Elasticsearch's ES|QL parser" "it could not be fetched"
+  fi
+}
+
 engines
+esql_parser
 python_clients
 javascript_client
 export ESSHADOW_BIN=${ESSHADOW_BIN:-$root/bin/esshadow}
 [ -x "$ESSHADOW_BIN" ] || { echo "test-engine: there is no $ESSHADOW_BIN: run make build" >&2; exit 1; }
 cd "$root"
-exec "${GO:-go}" test -v -tags engine -count=1 -timeout 30m -run TestEngine "$@" ./cmd/esshadow
+exec "${GO:-go}" test -v -tags engine -count=1 -timeout 30m -run TestEngine "$@" ./sanitize ./cmd/esshadow
