@@ -25,15 +25,7 @@ func (r *rewriter) geo() reason {
 
 // geoObject handles a point, a shape or a box that has just been opened.
 func (r *rewriter) geoObject() reason {
-	for {
-		k, why := r.next()
-		if why != kept || k.Kind == es.ObjectEnd {
-			return why
-		}
-		name, why := r.textOf(k, &r.key)
-		if why != kept {
-			return why
-		}
+	return r.members(func(k es.Token, name []byte) reason {
 		n := node{scalar: pGeo}
 		switch string(name) {
 		case "lon", "x", "left", "right":
@@ -55,10 +47,8 @@ func (r *rewriter) geoObject() reason {
 			return dropUnknownKey
 		}
 		r.keepText(k, name)
-		if why = r.node(n); why != kept {
-			return why
-		}
-	}
+		return r.node(n)
+	})
 }
 
 func isBoxSide(name []byte) bool {

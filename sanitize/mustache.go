@@ -128,7 +128,7 @@ func (r *rewriter) taggedAt(k es.Token, s []byte, p prim) (done bool, why reason
 		r.keepText(k, s)
 		return true, kept
 	case pS, pMatchType, pFuzziness, pOrder, pOptions, pFormat:
-		if !optionLike(rest) {
+		if !OptionLike(rest) {
 			return true, dropStructural
 		}
 		r.keepText(k, s)

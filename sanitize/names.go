@@ -173,7 +173,7 @@ func (w *Worker) preference(dst, s []byte) []byte {
 			return append(dst, s...)
 		}
 	}
-	if shards, rest, ok := bytes.Cut(s, []byte{'|'}); ok && bytes.HasPrefix(shards, []byte("_shards:")) && isOption(shards) {
+	if shards, rest, ok := bytes.Cut(s, []byte{'|'}); ok && bytes.HasPrefix(shards, []byte("_shards:")) && OptionLike(shards) {
 		return w.preference(append(append(dst, shards...), '|'), rest)
 	}
 	if bytes.HasPrefix(s, []byte("_shards:")) && isNumber(bytes.ReplaceAll(s[8:], []byte{','}, nil)) {
@@ -181,8 +181,6 @@ func (w *Worker) preference(dst, s []byte) []byte {
 	}
 	return w.id(dst, s)
 }
-
-func isOption(s []byte) bool { return optionLike(s) }
 
 // indexExpr appends the form of an index expression: names, patterns,
 // exclusions, remote clusters and date math, joined by commas.

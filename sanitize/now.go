@@ -156,7 +156,7 @@ func inAnchorFormat(s []byte) bool {
 // it, what now becomes must be readable as well; the first format named is still
 // the one of answers.
 func (r *rewriter) dateFormat(k es.Token, s []byte) reason {
-	if !optionLike(s) {
+	if !OptionLike(s) {
 		return dropStructural
 	}
 	if !r.datesMove() || bytes.Contains(s, []byte(anchorFormat)) || r.p.cfg.Now == "keep" || !bytes.Contains(r.datedText(), []byte(`"now`)) {

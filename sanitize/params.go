@@ -113,7 +113,7 @@ func (w *Worker) param(dst []byte, op es.Op, kind prim, s []byte) ([]byte, reaso
 	}
 	switch kind {
 	case pS:
-		if !optionLike(s) {
+		if !OptionLike(s) {
 			return dst, dropStructural
 		}
 		return append(dst, s...), kept

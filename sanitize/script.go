@@ -26,23 +26,12 @@ func (r *rewriter) script(k es.Token, s []byte) reason {
 
 // scriptObject handles {source, lang, params, …} or {id, params}.
 func (r *rewriter) scriptObject() reason {
-	for {
-		k, why := r.next()
-		if why != kept || k.Kind == es.ObjectEnd {
-			return why
-		}
-		name, why := r.textOf(k, &r.key)
-		if why != kept {
-			return why
-		}
+	return r.members(func(k es.Token, name []byte) reason {
 		var n node
 		switch string(name) {
 		case "lang":
 			r.keepText(k, name)
-			if why = r.language(); why != kept {
-				return why
-			}
-			continue
+			return r.language()
 		case "source", "inline":
 			n.scalar = pScript
 		case "id", "stored":
@@ -55,10 +44,8 @@ func (r *rewriter) scriptObject() reason {
 			return dropUnknownKey
 		}
 		r.keepText(k, name)
-		if why = r.node(n); why != kept {
-			return why
-		}
-	}
+		return r.node(n)
+	})
 }
 
 // language passes over the name of a script's language, if it is one whose

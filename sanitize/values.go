@@ -182,7 +182,7 @@ func (r *rewriter) endsDelimited(s []byte) bool {
 
 // option handles an option's value, which must look like one.
 func (r *rewriter) option(k es.Token, s []byte, p prim) reason {
-	if !optionLike(s) || p == pOptions && !looksLikeSchema(s, "") {
+	if !OptionLike(s) || p == pOptions && !looksLikeSchema(s, "") {
 		return dropStructural
 	}
 	switch {
@@ -213,10 +213,11 @@ func isTimeZone(s []byte) bool {
 	return false
 }
 
-// optionLike tells what option values are made of: names, numbers with units,
-// format patterns, percentages. What holds an @, a long run of digits, quotes
+// OptionLike tells what option values are made of, which stay as they are wherever
+// an option stands: names, numbers with units, format patterns, percentages. What
+// holds an @, a long run of digits, quotes
 // of prose or any letter beyond ASCII is none.
-func optionLike(s []byte) bool {
+func OptionLike(s []byte) bool {
 	if len(s) > 256 {
 		return false
 	}
@@ -343,23 +344,13 @@ func (r *rewriter) primObject(p prim) reason {
 
 // optionObject handles an option that is an object of options.
 func (r *rewriter) optionObject() reason {
-	for {
-		k, why := r.next()
-		if why != kept || k.Kind == es.ObjectEnd {
-			return why
-		}
-		name, why := r.textOf(k, &r.key)
-		if why != kept {
-			return why
-		}
+	return r.members(func(k es.Token, name []byte) reason {
 		if !looksLikeSchema(name, "") {
 			return dropStructural
 		}
 		r.keepText(k, name)
-		if why = r.node(node{scalar: pOptions}); why != kept {
-			return why
-		}
-	}
+		return r.node(node{scalar: pOptions})
+	})
 }
 
 // empty replaces the object that has just been opened by {}.
@@ -379,7 +370,7 @@ func (r *rewriter) empty() reason {
 
 // tag handles a highlighter's tag, which stands around words in answers.
 func (r *rewriter) tag(k es.Token, s []byte) reason {
-	if string(s) == "@kibana-highlighted-field@" || string(s) == "@/kibana-highlighted-field@" || optionLike(s) {
+	if string(s) == "@kibana-highlighted-field@" || string(s) == "@/kibana-highlighted-field@" || OptionLike(s) {
 		r.keepText(k, s)
 		return kept
 	}

@@ -209,18 +209,7 @@ func (r *rewriter) object(o *object) reason {
 			r.judgeField(o)
 		}
 	}
-	for {
-		k, why := r.next()
-		if why != kept {
-			return why
-		}
-		if k.Kind == es.ObjectEnd {
-			return kept
-		}
-		name, why := r.textOf(k, &r.key)
-		if why != kept {
-			return why
-		}
+	return r.members(func(k es.Token, name []byte) (why reason) {
 		var n node
 		if listed := o.member(name); listed != nil {
 			n = *listed
@@ -234,7 +223,23 @@ func (r *rewriter) object(o *object) reason {
 		} else if n, why = r.otherMember(o, k, name); why != kept {
 			return why
 		}
-		if why = r.node(n); why != kept {
+		return r.node(n)
+	})
+}
+
+// members handles the members of an object that has just been opened, or the rest
+// of them: each is given the name of one, and handles its value.
+func (r *rewriter) members(each func(k es.Token, name []byte) reason) reason {
+	for {
+		k, why := r.next()
+		if why != kept || k.Kind == es.ObjectEnd {
+			return why
+		}
+		name, why := r.textOf(k, &r.key)
+		if why != kept {
+			return why
+		}
+		if why = each(k, name); why != kept {
 			return why
 		}
 	}
@@ -263,7 +268,7 @@ func (r *rewriter) otherMember(o *object, k es.Token, name []byte) (node, reason
 	case nameToken:
 		r.put(k, name, r.Worker.text.text)
 	case nameOption:
-		if !optionLike(name) {
+		if !OptionLike(name) {
 			return node{}, dropStructural
 		}
 		r.keepText(k, name)

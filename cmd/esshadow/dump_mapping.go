@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/esshadow/esshadow/internal/es"
+	"github.com/esshadow/esshadow/sanitize"
 )
 
 // mappings are those of one index; up to version 6 they stand under a type.
@@ -114,24 +115,5 @@ func optionsOnly(text []byte) bool {
 	}
 }
 
-// plainWord tells names, formats and the like from data: ASCII, short, no @, no
-// long number.
-func plainWord(s []byte) bool {
-	if len(s) > 100 {
-		return false
-	}
-	digits := 0
-	for _, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			if digits++; digits >= 8 {
-				return false
-			}
-			continue
-		case c < ' ' || c >= 0x7F || c == '@':
-			return false
-		}
-		digits = 0
-	}
-	return true
-}
+// plainWord tells short names, formats and the like from data.
+func plainWord(s []byte) bool { return len(s) <= 100 && sanitize.OptionLike(s) }

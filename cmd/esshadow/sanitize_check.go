@@ -167,45 +167,60 @@ func defaultsOf(cfg sanitize.Config) []defaultOf {
 // ones different, and which queries match as before.
 type effect struct{ equal, survives string }
 
-func effectOf(action string) effect {
-	same := "stay equal, others differ"
+func effectOf(action string) effect { return effect{equalOf(action), survivorsOf(action)} }
+
+func equalOf(action string) string {
+	switch action {
+	case "bucket", "geo-grid":
+		return "stay equal, near ones become equal"
+	case "mask", "shape":
+		return "become equal"
+	case "null", "drop":
+		return "are gone"
+	case "drop-record":
+		return "-"
+	}
+	return "stay equal, others differ"
+}
+
+func survivorsOf(action string) string {
 	switch action {
 	case "keep":
-		return effect{same, "everything; and everything can be read"}
+		return "everything; and everything can be read"
 	case "guard":
-		return effect{same, "everything, but order and ranges of what looks like a telephone or card number"}
+		return "everything, but order and ranges of what looks like a telephone or card number"
 	case "tokens":
-		return effect{same, "term, match, phrase, terms aggregation; prefix and wildcard where the literal ends at a separator; no range, no fuzzy"}
+		return "term, match, phrase, terms aggregation; prefix and wildcard where the literal ends at a separator; no range, no fuzzy"
 	case "pseudonym":
-		return effect{same, "term, terms aggregation; no match on parts"}
+		return "term, terms aggregation; no match on parts"
 	case "prefix":
-		return effect{same, "as tokens, and prefixes, edge n-grams, completion"}
+		return "as tokens, and prefixes, edge n-grams, completion"
 	case "charsub":
-		return effect{same, "as tokens, and n-grams, wildcards inside of words, Chinese and Japanese text; weak"}
+		return "as tokens, and n-grams, wildcards inside of words, Chinese and Japanese text; weak"
 	case "email":
-		return effect{same, "as tokens; the top-level domain stays"}
+		return "as tokens; the top-level domain stays"
 	case "url":
-		return effect{same, "as tokens; the scheme stays, credentials go"}
+		return "as tokens; the scheme stays, credentials go"
 	case "fpe":
-		return effect{same, "term, terms aggregation; no range, no sort"}
+		return "term, terms aggregation; no range, no sort"
 	case "shift", "date-shift":
-		return effect{same, "term, range, sort, histograms; one known pair undoes it"}
+		return "term, range, sort, histograms; one known pair undoes it"
 	case "ip-prefix":
-		return effect{same, "term, CIDR, ranges that are one CIDR block; no other range"}
+		return "term, CIDR, ranges that are one CIDR block; no other range"
 	case "bucket":
-		return effect{"stay equal, near ones become equal", "sums and ranges about; coarse values can be read"}
+		return "sums and ranges about; coarse values can be read"
 	case "geo-grid":
-		return effect{"stay equal, near ones become equal", "distances and boxes about"}
+		return "distances and boxes about"
 	case "lon-shift":
-		return effect{same, "distances; boxes but at the date line; weak"}
+		return "distances; boxes but at the date line; weak"
 	case "mask", "shape":
-		return effect{"become equal", "exists"}
+		return "exists"
 	case "null", "drop":
-		return effect{"are gone", "nothing"}
+		return "nothing"
 	case "drop-record":
-		return effect{"-", "nothing: the record is not captured"}
+		return "nothing: the record is not captured"
 	}
-	return effect{"-", "-"}
+	return "-"
 }
 
 func newSanitizeExplain(s *streams) *cobra.Command {
