@@ -94,7 +94,7 @@ func (d *domain) mapBlock(b bounds2) (out bounds2, ok bool) {
 
 // blockBound handles an address that bounds a range. Together with the other bound
 // it may be a block.
-func (r *rewriter) blockBound(k es.Token, s []byte) bool {
+func (r *rewriter) blockBound(k es.Token) bool {
 	if r.datedBy != "range_of" && r.datedBy != "agg_range" {
 		return false
 	}

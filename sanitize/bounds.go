@@ -33,7 +33,7 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 	case isYearMonth(head):
 		r.yearMonth(k, s)
 	case len(head) >= 3 && addressLen(head) == len(head):
-		if len(math) == 0 && r.blockBound(k, s) {
+		if len(math) == 0 && r.blockBound(k) {
 			return kept
 		}
 		r.note(broken, "ip_range")

@@ -155,17 +155,13 @@ func inAnchorFormat(s []byte) bool {
 // dateFormat handles the format that dates are written in. Where now stands beside
 // it, what now becomes must be readable as well; the first format named is still
 // the one of answers.
-func (r *rewriter) dateFormat(k es.Token, s []byte) reason {
-	if !OptionLike(s) {
-		return dropStructural
-	}
+func (r *rewriter) dateFormat(k es.Token, s []byte) {
 	if !r.datesMove() || bytes.Contains(s, []byte(anchorFormat)) || r.p.cfg.Now == "keep" || !bytes.Contains(r.datedText(), []byte(`"now`)) {
 		r.keepText(k, s)
-		return kept
+		return
 	}
 	r.replace(k)
 	r.out = es.AppendQuoted(r.out, append(append(r.tmp[:0], s...), "||"+anchorFormat...))
-	return kept
 }
 
 // decays notes that a decay without an origin starts from now: that is a matter of

@@ -20,10 +20,8 @@ func (r *rewriter) stringAt(k es.Token, p prim) reason {
 	switch p {
 	case pNone:
 		return dropShape
-	case pS, pMatchType, pFuzziness, pOrder, pOptions:
+	case pS, pMatchType, pFuzziness, pOrder, pOptions, pFormat:
 		return r.option(k, s, p)
-	case pFormat:
-		return r.dateFormat(k, s)
 	case pF, pSort, pN, pPath, pID, pIX, pState:
 		r.nameAt(k, s, p)
 	case pScript:
@@ -186,6 +184,9 @@ func (r *rewriter) option(k es.Token, s []byte, p prim) reason {
 		return dropStructural
 	}
 	switch {
+	case p == pFormat:
+		r.dateFormat(k, s)
+		return kept
 	case p == pFuzziness && string(s) != "0":
 		r.note(broken, "fuzzy")
 	case p == pMatchType && (string(s) == "phrase_prefix" || string(s) == "bool_prefix"):
