@@ -41,6 +41,7 @@ func TestEngineEquivalence(t *testing.T) {
 		n.ready(t)
 	}
 	t.Run("cases", func(t *testing.T) { equivalentCases(t, n) })
+	t.Run("analysis", func(t *testing.T) { equivalentAnalysis(t, n) })
 	seed, queries := envNumber(t, "ESSHADOW_TEST_SEED", 1), envNumber(t, "ESSHADOW_TEST_QUERIES", 400)
 	for _, preset := range []string{sanitize.PresetFidelity, sanitize.PresetStrict} {
 		t.Run(preset, func(t *testing.T) { equivalentQueries(t, n, preset, seed, queries) })
