@@ -73,6 +73,17 @@ func (r *rewriter) relative(k es.Token, s []byte) {
 	r.addFormat()
 }
 
+// relativeParam handles a value that a template, a script or a rule is given, and
+// that reads as one relative to now. now alone may be a word that is searched for.
+func (r *rewriter) relativeParam(k es.Token, s []byte) {
+	if len(s) > len("now") {
+		r.relative(k, s)
+		return
+	}
+	r.note(broken, "now")
+	r.keepText(k, s)
+}
+
 // datesMove tells that the dates of the field at hand do.
 func (r *rewriter) datesMove() bool {
 	pl := r.planFor(r.path)

@@ -71,6 +71,11 @@ func TestNowIsAnchored(t *testing.T) {
 		{"week of days", `{"query":{"range":{"born":{"lt":"now/w"}}}}`, `{"query":{"range":{"born":{"lt":"` + born + `||/w"` + form + `}}}}`, "approx", "interval"},
 		{"that field in a query string", `{"query":{"query_string":{"query":"born:[* TO now/d]"}}}`, `{"query":{"query_string":{"query":"born:[* TO ` + strings.ReplaceAll(born, ":", `\\:`) + `||\\/d]"}}}`, "exact", ""},
 		{"a zone with summer time", `{"query":{"range":{"d":{"gte":"now/d","format":"date_time","time_zone":"Europe/Berlin"}}}}`, "", "approx", "time_zone"},
+		{
+			"parameter of a script", `{"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"doc['d'].size() * params.k","params":{"k":"now-1d/d"}}}}}`,
+			`{"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"doc['d'].size() * params.k","params":{"k":"` + now + `||-1d/d"}}}}}`, "approx", "many_fields",
+		},
+		{"a parameter that may be a word", `{"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"params.k","params":{"k":"now"}}}}}`, "", "broken", "now"},
 		{"months behind a date", `{"query":{"range":{"d":{"gte":"2024-05-01||+1M/d"}}}}`, "", "approx", "interval"},
 	} {
 		rec := at(t, w, recorded(), "/i/_search", c.in)
@@ -102,6 +107,21 @@ func TestNowStays(t *testing.T) {
 		if !strings.Contains(string(rec.Body), `"now-1d/d"`) || rec.Fidelity != c.fid {
 			t.Errorf("%s: %s, %s (%s)", name, rec.Body, rec.Fidelity, rec.FidWhy)
 		}
+	}
+}
+
+// A template's bound may come as a parameter.
+func TestNowInTemplates(t *testing.T) {
+	const body = `{"source":{"query":{"range":{"d":{"gte":"{{from}}","lt":"now/d"}}}},"params":{"from":"now-1d/d"}}`
+	rec := at(t, newWorker(t, preset(PresetFidelity)), recorded(), "/i/_search/template", body)
+	if string(rec.Body) != body || rec.Fidelity != capture.Exact {
+		t.Errorf("%s: %s", rec.Body, rec.Fidelity)
+	}
+	w := newWorker(t, preset(PresetStrict))
+	rec = at(t, w, recorded(), "/i/_search/template", body)
+	now := recorded().AddDate(0, 0, w.text.days).Format(anchorLayout)
+	if !strings.Contains(string(rec.Body), `"params":{"from":"`+now+`||-1d/d"}`) || !strings.Contains(string(rec.Body), `"lt":"`+now+`||/d"`) || rec.Fidelity == capture.Broken {
+		t.Errorf("%s: %s", rec.Body, rec.Fidelity)
 	}
 }
 

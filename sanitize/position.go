@@ -71,6 +71,12 @@ func (r *rewriter) tokensAt(k es.Token, s []byte, p prim, a action) reason {
 		}
 	case pTerm, pT:
 		r.comparedAt(s, p, a)
+	case pV:
+		if !r.inDoc && isDateMath(s) {
+			r.relativeParam(k, s)
+			return kept
+		}
+		r.partialAt(s, p)
 	default:
 		r.partialAt(s, p)
 	}

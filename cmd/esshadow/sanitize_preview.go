@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +88,7 @@ Exit codes: 0 it would be stored; 3 it would be dropped.`,
 			if err != nil {
 				return usage("standard input: %w", err)
 			}
+			x.Time = time.Now().UnixNano() // what now in it means
 			return preview(s, p, x)
 		},
 	}
