@@ -170,6 +170,7 @@ func TestMetricLabelsAreClosed(t *testing.T) {
 		"result": func(v string) bool {
 			return slices.Contains([]string{"captured", "filtered", "sampled_out", "dropped"}, v)
 		},
+		"detector": func(v string) bool { return slices.Contains(sanitize.Detectors(), v) },
 		"state":    regexp.MustCompile(`^[a-z_]+$`).MatchString,
 		"upstream": regexp.MustCompile(`^(http://)?127\.0\.0\.1:[0-9]+$`).MatchString,
 		"quantile": regexp.MustCompile(`^[0-9.]+$`).MatchString,
