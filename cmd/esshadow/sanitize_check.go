@@ -99,6 +99,8 @@ func checkRules(out io.Writer, name string, text []byte, cfg sanitize.Config) (f
 			say(false, rule, "keeps whatever such a field holds, at any depth: values would bound it")
 		case sanitize.Weak(rule.Action):
 			say(false, rule, "%s is weak: whoever reads enough of the capture undoes it", rule.Action)
+		case rule.Action == "date-shift" && cfg.Effective().Now == "anchor":
+			say(false, rule, "a query relative to now tells a reader by how much the dates moved: now: keep prevents it, and makes such records broken")
 		case rule.Domain != "" && rule.Domain != "text" && rule.Action == "tokens":
 			say(false, rule, "a multi_match, a query string without a field or a copy_to over this field and one of domain text matches only one of them")
 		}
