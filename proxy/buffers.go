@@ -66,13 +66,21 @@ func (p *buffers) put(b *buffer) {
 	}
 }
 
+// steepAbove is where buffers grow fourfold: what they outgrow is kept for
+// reuse, and by doubling that would be as much again as the largest.
+const steepAbove = 1 << 20
+
 // grow returns a buffer with b's bytes and room for more of them, and takes b
 // back if it is another one.
 func (p *buffers) grow(b *buffer, more int) *buffer {
 	if cap(b.b)-len(b.b) >= more {
 		return b
 	}
-	g := p.get(max(2*cap(b.b), len(b.b)+more))
+	factor := 2
+	if cap(b.b) >= steepAbove {
+		factor = 4
+	}
+	g := p.get(max(factor*cap(b.b), len(b.b)+more))
 	g.b = append(g.b, b.b...)
 	p.put(b)
 	return g

@@ -80,8 +80,8 @@ func TestLargeBodiesPassInBoundedMemory(t *testing.T) {
 		t.Error("the client got another body")
 	}
 	runtime.ReadMemStats(&after)
-	// The copies grow to 16 MiB each before they are given up.
-	if used := size.Size(after.HeapSys - before.HeapSys); used > 128*size.MiB {
+	// Nothing is copied of what is known to be too large to be captured.
+	if used := size.Size(after.HeapSys - before.HeapSys); used > 32*size.MiB {
 		t.Errorf("the heap grew by %v", used)
 	}
 	x := tap.wait(t, 1)[0]

@@ -146,12 +146,13 @@ func (j *job) endStream(conn *upConn) error {
 	return err
 }
 
-// keepBody copies a piece for the Tap, up to what is captured.
+// keepBody copies a piece for the Tap, up to what is captured. Of a body whose
+// length says that it will be too large nothing is copied.
 func (j *job) keepBody(b []byte) {
 	if !j.copyBody {
 		return
 	}
-	if j.bodySize > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
+	if max(j.bodySize, j.req.length) > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
 		j.copyBody = false
 		j.p.buffers.put(j.body)
 		j.body = nil
@@ -166,7 +167,7 @@ func (j *job) keepAnswer(b []byte) {
 	if !j.copyAnswer {
 		return
 	}
-	if j.answerSize > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
+	if max(j.answerSize, j.resp.length) > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
 		j.copyAnswer = false
 		j.p.buffers.put(j.answer)
 		j.answer = nil
