@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whole runs on real OpenSearch and Elasticsearch nodes: capture, replay, report, the official clients, and a race of esrally.
+# Whole runs on real OpenSearch and Elasticsearch nodes: capture, replay, report, the official clients, elasticdump, and a race of esrally.
 #
 # Needs a JDK (17; newer engines join where a newer one is found) and Maven. The clients' part needs python3 with venv, and
 # node with npm. What is absent is skipped with a line that says so; with ESSHADOW_REQUIRE_ALL=1 it is a failure.
@@ -64,7 +64,7 @@ python_clients() {
 
 javascript_client() {
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-    lacking "the JavaScript client" "there is no node with npm"
+    lacking "the JavaScript client and elasticdump" "there is no node with npm"
     return
   fi
   local dir=$cache/node
