@@ -29,8 +29,8 @@ const (
 	// listen on the port: those whose handshake began before it was their turn.
 	handOver = 250 * time.Millisecond
 	// lastCall is how long idle connections stay while the proxy ends. A request
-	// may be on its way on each of them; it is answered, and with the answer the
-	// connection ends.
+	// may be on its way on each of them; it is told so, or answered where another
+	// process goes on, and with that the connection ends.
 	lastCall = time.Second
 	// emptyQueue is how long the kernel's backlog may be without a connection
 	// before it counts as empty.
@@ -44,6 +44,9 @@ const (
 // Config.Drain is over.
 func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	cfg := p.now.Load().cfg
+	if !cfg.ReusePort && !p.outlived.Load() {
+		p.lateFrom.Store(time.Now().UnixNano())
+	}
 	p.draining.Store(true)
 	p.log.Info("draining", zap.Int64("in_flight", p.inFlight.Load()))
 	limit, stop := context.WithTimeout(p.killed, cfg.Drain)

@@ -181,26 +181,54 @@ func TestSilentClients(t *testing.T) {
 	}
 }
 
-// Whoever asks on a kept connection while the proxy ends gets the answer, and
-// with it the end of the connection.
-func TestDrainAnswersKeptConnections(t *testing.T) {
-	n := recording(t)
-	p := start(t, Deps{}, func(c *Config) { c.Drain = 10 * time.Second }, n.url())
-	c := dial(t, p.addr)
-	c.ask(getRoot)
-	p.stop()
-	until(t, "it drains", p.draining.Load)
-	a := c.ask(getRoot)
-	if a.status() != 200 || a.get("connection") == nil {
-		t.Errorf("answer %q %q", a.line, a.headers)
+// Whoever asks on a kept connection after the proxy began to end is told so, and
+// only where another process goes on is answered. The connection ends with it. A
+// request in flight, and one that came with it, are answered all the same.
+func TestDrainAndKeptConnections(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change   func(*Config)
+		outlived bool
+		status   int
+	}{
+		"nobody goes on":    {func(*Config) {}, false, 503},
+		"the port is given": {func(c *Config) { c.ReusePort = true }, false, 200},
+		"the socket stays":  {func(*Config) {}, true, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, asked, release := holding(t)
+			p := start(t, Deps{}, func(c *Config) { c.Drain = 10 * time.Second; tc.change(c) }, n.url())
+			if tc.outlived {
+				p.Outlived()
+			}
+			kept, busy := dial(t, p.addr), dial(t, p.addr)
+			kept.ask(getRoot)
+			busy.write("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+			<-asked
+			p.stop()
+			until(t, "it drains", p.draining.Load)
+			a := kept.ask(getRoot)
+			if tc.status == 503 {
+				checkRefusal(t, a, 503, "proxy_draining")
+			}
+			if a.status() != tc.status || a.get("connection") == nil {
+				t.Errorf("answer %q %q", a.line, a.headers)
+			}
+			if _, err := kept.br.ReadByte(); err != io.EOF {
+				t.Errorf("then %v", err)
+			}
+			close(release)
+			if a := busy.read("GET"); a.status() != 200 || a.get("connection") == nil {
+				t.Errorf("the request in flight got %q %q", a.line, a.headers)
+			}
+			if err := <-p.done; err != nil {
+				t.Error(err)
+			}
+			p.done <- nil
+			if got, want := len(n.requests()), map[int]int{200: 3, 503: 2}[tc.status]; got != want {
+				t.Errorf("the node got %d requests, want %d", got, want)
+			}
+		})
 	}
-	if _, err := c.br.ReadByte(); err != io.EOF {
-		t.Errorf("then %v", err)
-	}
-	if err := <-p.done; err != nil {
-		t.Error(err)
-	}
-	p.done <- nil
 }
 
 // Connections that wait in the kernel's backlog are served before the socket

@@ -98,7 +98,7 @@ func (j *job) run(ctx *fasthttp.RequestCtx) error {
 		j.closing = true
 		return err
 	}
-	if j.p.refusing.Load() {
+	if j.late() {
 		j.closing = true
 		return errDraining
 	}
@@ -111,6 +111,13 @@ func (j *job) run(ctx *fasthttp.RequestCtx) error {
 	}
 	j.ready = time.Now()
 	return j.forward()
+}
+
+// late tells that the request came when the proxy had begun to end. The first
+// one of a connection is none such: it may have waited in the backlog for long.
+func (j *job) late() bool {
+	from := j.p.lateFrom.Load()
+	return j.p.refusing.Load() || from > 0 && j.client.requests > 1 && j.arrived.UnixNano() >= from
 }
 
 // inspect reads the request's head once more, strictly.

@@ -42,8 +42,10 @@ type Proxy struct {
 	watchers  watchers
 	lookup    lookup
 
-	draining atomic.Bool // answers say Connection: close
-	refusing atomic.Bool // requests are refused
+	draining atomic.Bool  // answers say Connection: close
+	lateFrom atomic.Int64 // Unix ns since when requests on kept connections are refused; 0: they are not
+	refusing atomic.Bool  // all requests are refused
+	outlived atomic.Bool  // see Outlived
 	serving  atomic.Bool
 	// reloading is held while the setup changes.
 	reloading sync.Mutex
@@ -152,9 +154,16 @@ func setAside(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{}
 }
 
+// Outlived says, before Serve, that another process goes on with the listening
+// socket. The end of this one is then no news for clients: requests on kept
+// connections are answered while it drains, as with Config.ReusePort.
+func (p *Proxy) Outlived() { p.outlived.Store(true) }
+
 // Serve accepts on ln until ctx ends, then drains: no new connection, requests
-// in flight end within Config.Drain, kept connections end with their next answer
-// or, if they stay idle, after a moment. It returns nil when everything ended in order. It is called once.
+// in flight end within Config.Drain, requests that come later on kept connections
+// are refused (proxy_draining) or, where another process goes on, answered, and
+// end their connection; those that stay idle end after a moment. It returns nil
+// when everything ended in order. It is called once.
 func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 	if p.serving.Swap(true) {
 		return errors.New("proxy: serves already")

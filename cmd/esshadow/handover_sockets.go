@@ -67,22 +67,22 @@ func (s inherited) close() {
 }
 
 // listen gives the two listeners, the inherited ones or new ones; admin is nil
-// when it is off.
-func listen(ctx context.Context, cfg *proxy.Config, env func(string) (string, bool)) (clients, admin net.Listener, err error) {
+// when it is off. The clients' one outlives the process where it was inherited.
+func listen(ctx context.Context, cfg *proxy.Config, env func(string) (string, bool)) (clients, admin net.Listener, outlived bool, err error) {
 	sockets, err := inheritedSockets(env)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
-	if clients = sockets["proxy"]; clients == nil {
+	if clients, outlived = sockets["proxy"]; !outlived {
 		if clients, err = proxy.Listen(ctx, cfg); err != nil {
 			sockets.close()
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
 	if admin = sockets["admin"]; admin == nil && cfg.Admin != "" && cfg.Admin != "off" {
 		if admin, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Admin); err != nil {
-			return nil, nil, errors.Join(err, clients.Close())
+			return nil, nil, false, errors.Join(err, clients.Close())
 		}
 	}
-	return clients, admin, nil
+	return clients, admin, outlived, nil
 }

@@ -163,9 +163,12 @@ func (g *gateway) captureStats() capture.Stats {
 // serve listens and says so in one line.
 func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	cfg := &set.cfg
-	ln, aln, err := listen(ctx, &cfg.Proxy, s.env)
+	ln, aln, outlived, err := listen(ctx, &cfg.Proxy, s.env)
 	if err != nil {
 		return err
+	}
+	if outlived {
+		g.proxy.Outlived()
 	}
 	ctx, g.end = context.WithCancel(ctx)
 	defer g.end()
