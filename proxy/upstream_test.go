@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -435,7 +436,8 @@ func TestAnswerIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// A node that wants no more of a request says so before it has it all.
+// A node that wants no more of a request says so before it has it all. The
+// client gets that, and not an error of ours, even if the node then hangs up.
 func TestEarlyAnswer(t *testing.T) {
 	const refusalHead = "HTTP/1.1 413 Request Entity Too Large\r\ncontent-length: 2\r\n\r\n{}"
 	for name, body := range map[string]int{"small": 100 << 10, "streamed": 20 << 20} {
@@ -459,9 +461,10 @@ func TestEarlyAnswer(t *testing.T) {
 					_, _ = fmt.Fprintf(c, "POST /_bulk HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", body, strings.Repeat("x", body))
 				}()
 				a := c.read("POST")
-				if how == "close" && a.status() == 502 {
-					t.Log("the node's reset overtook its answer")
-					return
+				if how == "close" && a.status() == 502 && runtime.GOOS != "linux" {
+					// The node closes with bytes unread, which makes its system send a
+					// reset. Linux lets what came before one be read all the same.
+					t.Skip("here a reset discards what had come before it")
 				}
 				if a.status() != 413 || string(a.body) != "{}" {
 					t.Fatalf("answer %q %q %v", a.line, a.body, a.err)
