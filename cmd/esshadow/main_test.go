@@ -93,6 +93,7 @@ type engine struct {
 	*sandbox.Engine
 	url      string
 	requests atomic.Int64
+	last     atomic.Int64 // Unix ns of the latest one
 	auth     atomic.Value // string: the last one
 	stall    atomic.Int64 // ns that every search waits
 }
@@ -111,6 +112,7 @@ func newEngineWith(t *testing.T, o sandbox.Options) *engine {
 	}
 	inner := e.Handler()
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.last.Store(time.Now().UnixNano())
 		e.requests.Add(1)
 		e.auth.Store(r.Header.Get("Authorization"))
 		if d := e.stall.Load(); d > 0 && strings.HasSuffix(r.URL.Path, "/_search") {
