@@ -64,13 +64,11 @@ const nearLetters = 16
 // zeros.
 type nearKey [2]uint64
 
-// nearMasks are the bytes of a nearKey that a run of so many letters takes.
-var nearMasks = func() (t [nearLetters + 1]nearKey) {
-	for n := range t {
-		t[n] = nearKey{1<<(8*min(n, 8)) - 1, 1<<(8*max(n-8, 0)) - 1}
-	}
-	return t
-}()
+// nearMask has the bits of a nearKey set that a run of n letters takes, n from 1 to
+// nearLetters.
+func nearMask(n int) nearKey {
+	return nearKey{^uint64(0) >> uint(64-8*min(n, 8)), ^uint64(0) >> uint(128-8*n)}
+}
 
 // nearRun reads the run of n ASCII letters at i, at most nearLetters. cased has a
 // bit set where a letter was upper case.
@@ -82,7 +80,7 @@ func nearRun(s []byte, i, n int) (key nearKey, cased uint64) {
 	} else {
 		copy(b[:], s[i:])
 	}
-	mask := &nearMasks[n]
+	mask := nearMask(n)
 	w0, w1 := binary.LittleEndian.Uint64(p[:])&mask[0], binary.LittleEndian.Uint64(p[8:])&mask[1]
 	key = nearKey{w0 | lowerBits&mask[0], w1 | lowerBits&mask[1]}
 	return key, (w0 ^ key[0]) | (w1 ^ key[1])

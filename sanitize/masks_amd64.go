@@ -2,12 +2,9 @@ package sanitize
 
 import "golang.org/x/sys/cpu"
 
-// wideRegisters is what decides between the two forms of classBlock.
-var wideRegisters = cpu.X86.HasAVX2
-
 // classBlock classes the bytes of a block.
 func classBlock(m *byteMasks, b *[blockSize]byte) {
-	if wideRegisters {
+	if cpu.X86.HasAVX2 {
 		classAVX2(m, b)
 		return
 	}

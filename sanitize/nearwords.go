@@ -169,7 +169,7 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 			continue
 		}
 		run := s[i+at : i+at+nearLetters]
-		mask := &nearMasks[n]
+		mask := nearMask(n)
 		w0, w1 := binary.LittleEndian.Uint64(run)&mask[0], binary.LittleEndian.Uint64(run[8:])&mask[1]
 		k0, k1 := w0|lowerBits&mask[0], w1|lowerBits&mask[1]
 		if !inside && !beyondHex(k0) && !beyondHex(k1) && d.shapeAhead(s, i+at, n) {
