@@ -173,14 +173,29 @@ func (g *IndexSchema) add(path, parent string, m mappingNode, runtime bool) {
 	g.Fields = append(g.Fields, f)
 }
 
-// DecodeSchema reads a Schema that was written as JSON.
+// DecodeSchema reads a Schema that was written as JSON. Members that it does not
+// know it ignores. Errors wrap ErrSchema and say where; they quote nothing.
 func DecodeSchema(text []byte) (Schema, error) {
 	var s Schema
 	if err := json.Unmarshal(text, &s); err != nil {
+		var syntax *json.SyntaxError
+		var wrong *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &syntax):
+			return Schema{}, fmt.Errorf("schema: byte %d is no JSON: %w", syntax.Offset, ErrSchema)
+		case errors.As(err, &wrong):
+			return Schema{}, fmt.Errorf("schema: byte %d: %s is of another type: %w", wrong.Offset, wrong.Field, ErrSchema)
+		}
 		return Schema{}, fmt.Errorf("schema: %w", ErrSchema)
 	}
 	if s.Version != SchemaVersion {
 		return Schema{}, fmt.Errorf("schema: version %d is not known, this program reads version %d: %w", s.Version, SchemaVersion, ErrSchema)
+	}
+	if s.Groups == nil {
+		return Schema{}, fmt.Errorf("schema: groups are missing: %w", ErrSchema)
+	}
+	for i := range s.Groups {
+		slices.SortFunc(s.Groups[i].Fields, func(a, b FieldInfo) int { return compareText(a.Path, b.Path) })
 	}
 	return s, nil
 }

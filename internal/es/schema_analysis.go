@@ -90,11 +90,17 @@ func (d *Definition) option(name string, raw json.RawMessage) {
 	}
 	switch name {
 	case "language", "name", "min_gram", "max_gram", "preserve_original", "pattern", "max_token_length", "version", "mode", "token_chars",
-		"min_shingle_size", "max_shingle_size", "output_unigrams", "split_on_case_change", "delimiter", "lowercase":
+		"min_shingle_size", "max_shingle_size", "output_unigrams", "split_on_case_change", "delimiter", "lowercase",
+		"stopwords", "stopwords_path":
 	default:
 		return
 	}
 	text := string(raw)
+	if name == "stopwords" || name == "stopwords_path" {
+		if text = stopList(name, text); text == "" {
+			return
+		}
+	}
 	if unquoted, err := strconv.Unquote(text); err == nil {
 		text = unquoted
 	}
@@ -105,6 +111,20 @@ func (d *Definition) option(name string, raw json.RawMessage) {
 		d.Options = map[string]string{}
 	}
 	d.Options[name] = text
+}
+
+// stopList is what is told of a list of stop words that is named and not listed: a
+// language's, by its name, or that there is a file.
+func stopList(name, text string) string {
+	switch {
+	case name == "stopwords_path":
+		return "file"
+	case strings.HasPrefix(text, `"_`):
+		return text
+	case text == "null":
+		return ""
+	}
+	return "list"
 }
 
 // parseAnalysis reads the analysers of each index from an answer to GET
