@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/es"
 )
 
 // bulkLog makes a _bulk body of n log-like documents with words of a vocabulary
@@ -81,6 +82,20 @@ func BenchmarkBulk(b *testing.B) {
 	cfg := preset(PresetFidelity)
 	cfg.Postcheck = &off
 	b.Run("without post-check", func(b *testing.B) { benchmark(b, cfg, xs) })
+	b.Run("fidelity with schema", func(b *testing.B) { benchmark(b, withLogSchema(b), xs) })
+}
+
+// withLogSchema is preset fidelity with the fields of bulkLog's documents.
+func withLogSchema(b *testing.B) Config {
+	s, err := es.ParseSchema([]byte(`{"logs-app-2024.05.01":{"mappings":{"properties":{"@timestamp":{"type":"date"},"level":{"type":"keyword"},
+		"message":{"type":"text"},"host":{"properties":{"name":{"type":"keyword"},"ip":{"type":"ip"}}},"status":{"type":"short"},"took":{"type":"float"},
+		"user":{"type":"text","fields":{"keyword":{"type":"keyword","ignore_above":256}}}}}}}`), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := preset(PresetFidelity)
+	c.Snapshot = &s
+	return c
 }
 
 func BenchmarkSearch(b *testing.B) {

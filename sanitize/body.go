@@ -118,6 +118,7 @@ func (w *Worker) msearchBody(dst, body []byte, search node) ([]byte, reason) {
 		if dst, why = w.line(dst, it.Header, w.p.bodies.msearchHeader); why != kept {
 			return dst, why
 		}
+		w.lookAtHeader(it.Header)
 		pos = it.Start + len(it.Header)
 		if it.NoBody {
 			dst = append(dst, body[pos:it.End]...)

@@ -16,6 +16,9 @@ func (r *rewriter) bound(k es.Token, s []byte) reason {
 		r.relative(k, s)
 		return kept
 	case isNumber(s) && len(s) <= 20:
+		if r.fact != nil && r.fact.Kind == es.KindDate && r.Worker.text.style.shiftDates {
+			r.note(broken, "partial_date") // a year, or a point in time
+		}
 		return r.boundNumber(k, s)
 	}
 	head, math, _ := bytes.Cut(s, []byte("||"))

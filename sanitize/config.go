@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/internal/size"
 )
 
@@ -72,6 +73,12 @@ type Config struct {
 	// Recipients are the age X25519 recipients (age1…) that preset sealed encrypts
 	// to; only their identities open the capture.
 	Recipients Globs `yaml:"recipients"`
+
+	// Schema is the file that holds Snapshot; its hash stands in a capture's header
+	// by itself, not as a part of the rules' hash.
+	Schema string `yaml:"schema" json:"-"`
+	// Snapshot is what the source says of its fields; nil: nothing is known of them.
+	Snapshot *es.Schema `yaml:"-" json:"-"`
 
 	// AcceptPlaintext is what preset off needs: the person who starts the
 	// process has said that plain text on disk is accepted. Not a key of the file.

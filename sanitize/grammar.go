@@ -102,6 +102,7 @@ type object struct {
 	hasField  bool // its member "field" names the field of its values
 	fresh     bool // what is in it is not for the field around it
 	dated     bool // its members say how others of them are read: bounds, formats
+	many      bool // its text is for the fields that "fields" or "default_field" names
 }
 
 // grammar holds the kinds of objects by name. It is read-only.
@@ -195,12 +196,21 @@ func (g *grammar) object(name string) *object {
 	o := g.objects[name]
 	if o == nil {
 		o = &object{
-			name: name, fresh: name == "query" || name == "aggs",
+			name: name, fresh: name == "query" || name == "aggs", many: overFields(name),
 			dated: name == "range_of" || name == "agg_of" || name == "agg_range" || name == "decay_of",
 		}
 		g.objects[name] = o
 	}
 	return o
+}
+
+// overFields tells the clauses that name several fields, or none.
+func overFields(name string) bool {
+	switch name {
+	case "multi_match", "query_string", "simple_query_string", "combined", "more_like_this", "r_many":
+		return true
+	}
+	return false
 }
 
 // member reads "name,name=what".

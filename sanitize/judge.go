@@ -14,10 +14,14 @@ func (r *rewriter) judgeField(o *object) {
 	switch {
 	case o.name == "exists" && gone:
 		r.note(broken, "dropped_field")
+	case pl.facts != nil && pl.action.replaces() && mayOutgrow(pl.facts):
+		r.note(approx, "ignore_above")
 	case o.name != "agg_of" && o.name != "agg_field" && o.name != "collapse":
 	case gone, pl.action == actMask, pl.action == actShape, pl.action == actBucket, pl.action == actGeoGrid,
-		pl.d.style.fold, pl.d.style.stem:
+		pl.d.style.fold && (pl.facts == nil || !pl.facts.Text.Folds), pl.d.style.stem:
 		r.note(approx, "lossy_field") // fewer buckets than there were
+	case pl.native && pl.facts.Kind == es.KindFraction && r.p.floats != numbersKeep:
+		r.note(approx, "lossy_field")
 	}
 }
 
@@ -33,7 +37,7 @@ func (r *rewriter) judgeInterval() {
 	raw := bytes.Trim(r.t.Raw(k), `"`)
 	pl := r.planFor(r.path)
 	switch {
-	case pl.action == actShift:
+	case pl.action == actShift, pl.native && isNumeric(pl.facts) && !r.keepsOrder(pl) && r.p.ints != numbersGuard:
 		r.note(approx, "interval")
 	case !pl.action.replaces() || !pl.d.style.shiftDates:
 	case movesInterval(raw, pl.d.style.days):
@@ -51,4 +55,32 @@ func movesInterval(interval []byte, days bool) bool {
 		return days
 	}
 	return false
+}
+
+// peekField looks for the member "field" of an object that was just opened, so
+// that rules for that field hold for values that stand before it.
+func (r *rewriter) peekField() reason {
+	r.path = r.path[:0]
+	if !r.p.byField {
+		return kept
+	}
+	// The reader looks ahead and is put back: what it has open below this object
+	// it leaves as it is.
+	saved := r.t
+	defer func() { r.t = saved }()
+	for {
+		k, err := r.t.Next()
+		if err != nil || k.Kind != es.Key {
+			return kept // the walk itself reports what is wrong
+		}
+		isField := string(r.t.Raw(k)) == `"field"`
+		start, end, err := r.t.Skip()
+		if err != nil {
+			return kept
+		}
+		if raw := r.in[start:end]; isField && len(raw) > 1 && raw[0] == '"' {
+			r.path = append(r.path, raw[1:len(raw)-1]...)
+			return kept
+		}
+	}
 }

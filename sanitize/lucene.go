@@ -223,10 +223,17 @@ func (w *Worker) simpleText(dst, s []byte) ([]byte, reason) {
 	if hasUnicodeEscape(s) {
 		return dst, dropUnparsableQuery
 	}
-	if w.numericText(s) {
+	if w.numericText(s) && !isText(w.fact) {
 		w.note(approx, "number_as_string")
 	}
-	w.piecesOfText(s)
+	if w.open != nil {
+		w.analysed(s, &w.open.Text, pT)
+	}
+	if isText(w.fact) {
+		w.wordsAt(s, pT)
+	} else {
+		w.piecesOfText(s)
+	}
 	for len(s) > 0 { // distances stay
 		i := bytes.IndexByte(s, '~')
 		if i < 0 {

@@ -61,6 +61,9 @@ func (w *Worker) luceneWord(dst, word []byte) ([]byte, reason) {
 	hasField, special := len(w.path2) > 0, string(w.path2)
 	field, tokens := w.lucenePlan()
 	plain := luceneUnescape(nil, bytes.Trim(word, `"`))
+	if w.open != nil && !hasField {
+		w.analysed(plain, &w.open.Text, pT)
+	}
 	switch {
 	case special == "_exists_":
 		return w.luceneForm(dst, word, w.field), kept
@@ -72,6 +75,8 @@ func (w *Worker) luceneWord(dst, word []byte) ([]byte, reason) {
 		return w.luceneValue(dst, word, pWildcard, field)
 	case !tokens:
 		return w.luceneValue(dst, word, pT, field)
+	case isText(w.fact) && !hasField && !isDateMath(plain):
+		w.wordsAt(plain, pT)
 	case isNumber(plain):
 		if hasField {
 			w.note(broken, "number_as_string")

@@ -9,7 +9,12 @@ import (
 // valueNumber handles a JSON number that is data.
 func (r *rewriter) valueNumber(k es.Token, p prim) reason {
 	raw := r.t.Raw(k)
-	pl := r.planFor(r.path)
+	pl := r.over(p, r.planFor(r.path))
+	if pl.facts != nil {
+		if done, why := r.knownNumber(k, raw, p, pl); done {
+			return why
+		}
+	}
 	a := pl.action
 	switch {
 	case a == actKeep && (pl.values == nil || pl.values[string(raw)]):

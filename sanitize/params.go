@@ -126,15 +126,13 @@ func (w *Worker) param(dst []byte, op es.Op, kind prim, s []byte) ([]byte, reaso
 		return w.fieldList(dst, s), kept
 	case pSort:
 		for part := range strings.SplitSeq(string(s), ",") {
-			name, _, _ := strings.Cut(part, ":")
-			if name != "_score" && name != "_doc" {
-				w.note(approx, "sort")
+			if name, _, _ := strings.Cut(part, ":"); name != "_score" && name != "_doc" {
+				w.sorted([]byte(name))
 			}
 		}
 		return w.fieldList(dst, s), kept
 	case pLucene:
-		w.path2 = w.path2[:0]
-		return w.luceneText(dst, s)
+		return w.queryParam(dst, s)
 	case pID:
 		return w.id(dst, s), kept
 	case pIDs:
@@ -161,6 +159,15 @@ func (w *Worker) param(dst []byte, op es.Op, kind prim, s []byte) ([]byte, reaso
 		return w.rewrite(dst, s, body)
 	}
 	return w.text.text(dst, s), kept
+}
+
+// queryParam appends the form of q=.
+func (w *Worker) queryParam(dst, s []byte) ([]byte, reason) {
+	w.path2 = w.path2[:0]
+	if w.p.schema != nil {
+		defer w.about(w.paramFields().facts)()
+	}
+	return w.luceneText(dst, s)
 }
 
 // looksEscaped tells a percent escape in decoded text.

@@ -38,6 +38,12 @@ type Pipeline struct {
 	mixed             bool // rules treat fields unlike the default
 	places            bool // rules are for places
 
+	snapshot   *es.Schema     // nil without one
+	schema     *es.FieldTable // of all its indices; nil without one
+	schemaHash string
+	styles     map[string]styleKey // by field
+	byField    bool                // what becomes of a value depends on its field
+
 	headers    map[string]headerKind
 	params     map[string]prim
 	bodies     bodyNodes
@@ -83,6 +89,9 @@ func New(cfg Config, key Key, salt []byte) (*Pipeline, error) {
 	}
 	p.style = newStyle(cfg)
 	if err = p.addRules(cfg, key, salt); err != nil {
+		return nil, err
+	}
+	if err = p.addSchema(cfg.Snapshot); err != nil {
 		return nil, err
 	}
 	p.plain = p.style

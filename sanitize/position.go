@@ -16,11 +16,22 @@ func (r *rewriter) valueAt(k es.Token, s []byte, p prim) reason {
 	if !r.inDoc && len(r.path) == 0 && r.p.mixed && !(p == pLucene && bytesHas(s, ':')) {
 		r.note(approx, "many_fields") // fields may be treated unlike each other
 	}
-	return r.valueBy(k, s, p, pl)
+	return r.valueBy(k, s, p, r.over(p, pl))
 }
 
 // valueBy is valueAt with the plan of the field at hand.
 func (r *rewriter) valueBy(k es.Token, s []byte, p prim, pl *plan) reason {
+	if pl.facts != nil {
+		return r.knownAt(k, s, p, pl)
+	}
+	if r.fact != nil || r.open != nil {
+		defer r.about(nil)()
+	}
+	return r.replacedBy(k, s, p, pl)
+}
+
+// replacedBy applies a plan's action to a string.
+func (r *rewriter) replacedBy(k es.Token, s []byte, p prim, pl *plan) reason {
 	if !pl.action.replaces() {
 		return r.act(k, s, p, pl)
 	}
@@ -87,7 +98,7 @@ func (r *rewriter) tokensAt(k es.Token, s []byte, p prim, a action) reason {
 // comparedAt notes what a value tells still that is compared as it is, or whose
 // words are.
 func (r *rewriter) comparedAt(s []byte, p prim, a action) {
-	if (a == actTokens || a == actIPPrefix) && r.numericText(s) {
+	if (a == actTokens || a == actIPPrefix) && r.numericText(s) && !isText(r.fact) {
 		level := broken
 		if p == pT {
 			level = approx
@@ -97,8 +108,10 @@ func (r *rewriter) comparedAt(s []byte, p prim, a action) {
 	switch {
 	case r.inDoc:
 	case p == pT:
-		r.piecesOfText(s)
-	case oddBlock(s):
+		if r.fact == nil { // else it is known what a text is cut into
+			r.piecesOfText(s)
+		}
+	case oddBlock(s) && !isText(r.fact):
 		r.note(broken, "ip_range")
 	}
 }
@@ -107,8 +120,8 @@ func (r *rewriter) comparedAt(s []byte, p prim, a action) {
 func (r *rewriter) partialAt(s []byte, p prim) {
 	switch p {
 	case pPrefix, pLast:
-		if !r.endsDelimited(s) {
-			r.note(broken, "prefix")
+		if !r.endsDelimited(s) || p == pLast && len(s) > 0 && !(r.fact != nil && r.fact.Kind == es.KindWhole) {
+			r.note(broken, "prefix") // an analyser takes a separator at the end away
 		}
 	case pFuzzy:
 		r.note(broken, "fuzzy")
@@ -129,6 +142,9 @@ func (r *rewriter) partialAt(s []byte, p prim) {
 // what an analyser reads, not for what is compared as a whole.
 func (r *rewriter) normalizedAt(s []byte, p prim) {
 	style := r.Worker.text.style
+	if f := r.fact; f != nil && f.Text.Folds && !style.stem && (f.Kind == es.KindWhole || isASCII(s)) {
+		return // what the field itself compares is without marks
+	}
 	if (style.fold || style.stem) && (p == pTerm || p == pV) && len(s) > 0 {
 		r.note(broken, "normalized")
 	}

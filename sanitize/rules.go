@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/esshadow/esshadow/internal/es"
 )
 
 // fieldRule is a FieldRule made ready: patterns cut at the dots.
@@ -100,19 +102,33 @@ type plan struct {
 	action action
 	values map[string]bool
 	d      *domain // makes the pseudonyms
+
+	facts  *es.FieldFacts // what the schema says of the field in the indices at hand; nil: nothing
+	typed  *es.FieldFacts // and in all indices
+	native bool           // no rule is for it: its type says what it is
+	copied copied         // what copy_to brings
+	usual  bool           // its strings are treated as those of most fields
 }
 
 // planFor is the plan of the first rule that matches a dotted path, or that of
 // the default. A rule for a field holds for its sub-fields: name matches
 // name.keyword in a query, because both are filled from one value.
 func (w *Worker) planFor(path []byte) *plan {
-	if len(w.p.rules) == 0 || len(path) == 0 {
+	if !w.p.byField || len(path) == 0 {
 		return &w.other
 	}
 	h := w.post.kept.hash(path)
 	e := &w.recent[h>>16&(nameSlots-1)]
 	if string(e.path) == string(path) {
 		return e.plan
+	}
+	if w.p.schema != nil {
+		pl, ok := w.view.plans[string(path)]
+		if !ok {
+			pl = w.knownPlan(string(path))
+		}
+		e.path, e.plan = append(e.path[:0], path...), pl
+		return pl
 	}
 	i, ok := w.planOf[string(path)]
 	if !ok {
@@ -151,6 +167,14 @@ func (p *Pipeline) ruleFor(path string) int {
 	return -1
 }
 
+// rulePlan is the plan of a rule by its number, -1 for the default's.
+func (w *Worker) rulePlan(i int) *plan {
+	if i < 0 {
+		return &w.other
+	}
+	return &w.plans[i]
+}
+
 // actionFor is the action for a field's values.
 func (w *Worker) actionFor(path []byte) action { return w.planFor(path).action }
 
@@ -175,7 +199,7 @@ func (w *Worker) newPlans() {
 		case rule.domain != domainText:
 			d = newDomain(w.p.domains[rule.domain], &w.p.style, &w.post, small)
 		}
-		w.plans[i] = plan{rule.action, rule.values, d}
+		w.plans[i] = plan{action: rule.action, values: rule.values, d: d}
 	}
 	w.other = plan{action: w.p.other, d: w.text}
 }

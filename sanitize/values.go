@@ -247,6 +247,11 @@ func (r *rewriter) boolAt(k es.Token, p prim) reason {
 	case pSecret:
 		return dropSecret
 	case pV, pTerm, pT:
+	case pBound:
+		if pl := r.planFor(r.path); isText(pl.facts) && pl.action.replaces() {
+			r.note(broken, "range_text")
+		}
+		return kept
 	default:
 		return kept
 	}
@@ -380,10 +385,13 @@ func (r *rewriter) tag(k es.Token, s []byte) reason {
 }
 
 // sorted notes that the order of hits follows a field.
-func (r *rewriter) sorted(name []byte) {
+func (w *Worker) sorted(name []byte) {
 	switch string(name) {
 	case "_score", "_doc", "_shard_doc", "_score:desc", "_doc:asc":
 		return
 	}
-	r.note(approx, "sort")
+	if name, _, _ = bytes.Cut(name, []byte{':'}); w.p.schema != nil && w.keepsOrder(w.planFor(name)) {
+		return
+	}
+	w.note(approx, "sort")
 }

@@ -17,15 +17,16 @@ type rewriter struct {
 	out []byte
 	pos int // in[:pos] is written
 
-	path      []byte // dotted path of the field at hand, as it came
-	inDoc     bool   // values belong to a document, not to a query
-	template  bool   // Mustache may stand in strings
-	longitude bool   // the number that comes is one, if it is a coordinate
-	dated     int    // where the object begins whose values are dates, 0 none
-	datedBy   string // its kind
-	upper     bool   // the member at hand bounds it from above
-	said      int    // dated of the range that was given a format
-	str, key  []byte // scratch: decoded string, decoded name
+	path      []byte     // dotted path of the field at hand, as it came
+	inDoc     bool       // values belong to a document, not to a query
+	template  bool       // Mustache may stand in strings
+	longitude bool       // the number that comes is one, if it is a coordinate
+	dated     int        // where the object begins whose values are dates, 0 none
+	datedBy   string     // its kind
+	upper     bool       // the member at hand bounds it from above
+	said      int        // dated of the range that was given a format
+	fields    fieldPlans // of the fields that a clause names by a list
+	str, key  []byte     // scratch: decoded string, decoded name
 }
 
 // rewrite appends the sanitised form of one JSON text to dst.
@@ -53,7 +54,7 @@ func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, rea
 	r.t.MaxDepth = r.p.cfg.MaxDepth
 	r.t.Reset(in)
 	r.in, r.out, r.pos = in, dst, 0
-	r.path, r.inDoc, r.template = r.path[:0], false, false
+	r.path, r.inDoc, r.template, r.fields = r.path[:0], false, false, fieldPlans{}
 	r.dated, r.datedBy, r.said = 0, "", 0
 	why := walk(r)
 	if why == kept {
@@ -209,6 +210,11 @@ func (r *rewriter) object(o *object) reason {
 			r.judgeField(o)
 		}
 	}
+	if o.many && r.p.schema != nil {
+		around := r.fields
+		r.fields = r.peekFields()
+		defer func() { r.fields = around }()
+	}
 	return r.members(func(k es.Token, name []byte) (why reason) {
 		var n node
 		if listed := o.member(name); listed != nil {
@@ -259,7 +265,7 @@ func (r *rewriter) otherMember(o *object, k es.Token, name []byte) (node, reason
 	case nameChosen:
 		r.put(k, name, r.chosen)
 	case namePath:
-		if string(name) == "_key" || string(name) == "_term" {
+		if (string(name) == "_key" || string(name) == "_term") && !r.keepsOrder(r.planFor(r.path)) {
 			r.note(approx, "order_by_key")
 		}
 		r.put(k, name, r.namePath)
@@ -290,34 +296,6 @@ func (r *rewriter) putField(k es.Token, name []byte) {
 	r.put(k, name, r.Worker.text.text)
 }
 
-// peekField looks for the member "field" of an object that was just opened, so
-// that rules for that field hold for values that stand before it.
-func (r *rewriter) peekField() reason {
-	r.path = r.path[:0]
-	if len(r.p.rules) == 0 {
-		return kept
-	}
-	// The reader looks ahead and is put back: what it has open below this object
-	// it leaves as it is.
-	saved := r.t
-	defer func() { r.t = saved }()
-	for {
-		k, err := r.t.Next()
-		if err != nil || k.Kind != es.Key {
-			return kept // the walk itself reports what is wrong
-		}
-		isField := string(r.t.Raw(k)) == `"field"`
-		start, end, err := r.t.Skip()
-		if err != nil {
-			return kept
-		}
-		if raw := r.in[start:end]; isField && len(raw) > 1 && raw[0] == '"' {
-			r.path = append(r.path, raw[1:len(raw)-1]...)
-			return kept
-		}
-	}
-}
-
 // doc handles the members of an object of a document: every leaf is a value,
 // every name a field.
 func (r *rewriter) doc() reason {
@@ -334,7 +312,7 @@ func (r *rewriter) doc() reason {
 		if why != kept {
 			return why
 		}
-		if len(r.p.rules) > 0 {
+		if r.p.byField {
 			if depth > 0 {
 				r.path = append(r.path, '.')
 			}
@@ -386,8 +364,8 @@ func (r *rewriter) docValue(k es.Token) reason {
 // docString is value for a string of a document. Most are plain text of a field that
 // is treated as most fields are, and go the short way.
 func (r *rewriter) docString(k es.Token) reason {
-	d := r.Worker.text
-	if k.Escaped || r.template || !r.inDoc || r.planFor(r.path) != &r.other || r.other.d != d || !d.plainTokens(r.other.action) {
+	d, pl := r.Worker.text, r.planFor(r.path)
+	if k.Escaped || r.template || !r.inDoc || pl != &r.other && !pl.usual || r.other.d != d || !d.plainTokens(r.other.action) {
 		return r.stringAt(k, pV)
 	}
 	r.replace(k)

@@ -23,6 +23,13 @@ type Worker struct {
 	planOf map[string]int // numbers of rules by path
 	recent []recentPlan
 
+	view, all  *view            // with a schema: of the indices at hand, and of all
+	views      map[string]*view // by index expression
+	groups     map[string]*view // by the groups of the schema, a byte for each
+	viewFields int
+	styled     map[styleKey]*domain
+	fact, open *es.FieldFacts // of the field whose value in a query is at hand; open: of one of no certain kind
+
 	dec     es.Decoder
 	sum     es.Summarizer
 	shape   es.Fingerprinter
@@ -75,6 +82,10 @@ func (p *Pipeline) Worker() *Worker {
 	w.index = newDomain(p.index, &p.plain, &w.post, small)
 	w.handles = newDomain(p.handle, &p.plain, &w.post, small)
 	w.newPlans()
+	if p.schema != nil {
+		w.all = newView(p.schema)
+		w.view, w.groups = w.all, map[string]*view{}
+	}
 	w.mapper = es.Mapper{ID: w.MapID, Name: w.MapName}
 	w.dec.Max, w.sum.MaxDecoded, w.handled.MaxDecoded = int(p.cfg.MaxBody), int(p.cfg.MaxBody), int(p.cfg.MaxBody)
 	return w
@@ -160,6 +171,7 @@ func (w *Worker) reset() {
 	w.wrapped = 0
 	w.path2 = w.path2[:0]
 	w.indexIn = w.indexIn[:0]
+	w.fact, w.open = nil, nil
 }
 
 // request fills in what was asked.
@@ -173,6 +185,7 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 		return why
 	}
 	w.route = route
+	w.look(route.Index)
 	w.out, why = w.target(w.out[:0], route)
 	if why != kept {
 		return why
