@@ -28,6 +28,9 @@ type Stat struct {
 	Preset    string            `json:"preset"`
 	KeyID     string            `json:"key_id"`
 	Source    StatSource        `json:"source"`
+	// Schema is the hash of the schema that the sanitiser knew fields by; absent
+	// without one.
+	Schema string `json:"schema,omitempty"`
 	// Missing is what damage has cost, with segment.Skip; absent without damage.
 	Missing uint64 `json:"missing,omitempty"`
 }
@@ -106,6 +109,7 @@ func newStat(s *Source) Stat {
 	}
 	for _, m := range i.Metas {
 		beside(&st.Preset, m.Preset)
+		beside(&st.Schema, m.Schema)
 		beside(&st.KeyID, m.KeyID)
 		if m.Source == nil {
 			m.Source = &segment.Source{}

@@ -22,6 +22,7 @@ type Meta struct {
 	Salt      string    `json:"salt,omitempty"`      // of the capture, hex
 	KeyID     string    `json:"key_id,omitempty"`    // names the pseudonym key, does not give it away
 	Rules     string    `json:"rules,omitempty"`     // hash of the sanitising rules
+	Schema    string    `json:"schema,omitempty"`    // hash of the schema that the sanitiser knew fields by
 	Scheme    string    `json:"scheme,omitempty"`    // version of the pseudonym scheme
 	Preset    string    `json:"preset,omitempty"`    // name of the preset
 	Sealed    []byte    `json:"sealed,omitempty"`    // the file's key, wrapped to the recipients (age)

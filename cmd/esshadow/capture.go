@@ -186,6 +186,9 @@ func printStat(out io.Writer, st capture.Stat) error {
 	row("fidelity", "exact %d, approx %d, broken %d", st.Fidelity.Exact, st.Fidelity.Approx, st.Fidelity.Broken)
 	row("dropped", "%d%s", capture.Sum(st.Dropped), reasons(st.Dropped))
 	row("preset", "%s, key %s", st.Preset, st.KeyID)
+	if st.Schema != "" {
+		row("schema", "%s", st.Schema)
+	}
 	row("source", "%s %s %s", st.Source.Flavor, st.Source.Version, st.Source.UUID)
 	return w.Flush()
 }

@@ -146,7 +146,7 @@ func keys() map[string]string {
 		"proxy reuse-port": "proxy.reuse_port", "proxy max-body": "capture.max_body", "proxy queue": "capture.queue", "proxy priority": "capture.priority", "proxy sample": "capture.sample",
 		"proxy rotate-size": "capture.rotate_size", "proxy rotate-age": "capture.rotate_age",
 		"proxy keep-size": "capture.keep_size", "proxy keep-age": "capture.keep_age", "proxy min-free": "capture.min_free",
-		"proxy preset": "sanitize.preset", "proxy rules": "sanitize.rules", "proxy key": "sanitize.key", "proxy recipient": "sanitize.recipients",
+		"proxy preset": "sanitize.preset", "proxy rules": "sanitize.rules", "proxy schema": "sanitize.schema", "proxy key": "sanitize.key", "proxy recipient": "sanitize.recipients",
 		"proxy log-level": "log.level", "proxy log-format": "log.format",
 		"replay target": "replay.target.url", "replay speed": "replay.speed", "replay writes": "replay.writes",
 		"replay same-index": "replay.same_index", "replay index-map": "replay.index_map", "replay in-flight": "replay.in_flight",

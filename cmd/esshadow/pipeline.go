@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/configs"
+	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/sanitize"
 )
 
@@ -52,6 +54,7 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if pipe.Scope() == "project" {
 		meta.Salt = "" // pseudonyms do not depend on it
 	}
+	meta.Schema = pipe.SchemaHash()
 	meta.KeyID, meta.Rules, meta.Preset = pipe.KeyID(), pipe.RulesHash(), cfg.Sanitize.Preset
 	meta.Scheme, meta.Plaintext = strconv.Itoa(sanitize.Scheme), cfg.Sanitize.Preset == sanitize.PresetOff
 	if meta.Plaintext {
@@ -62,6 +65,9 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 		return usage("sanitize.recipients: %w", err)
 	}
 	id := sourceIdentity(ctx, cfg.Proxy, g.log)
+	if known := cfg.Sanitize.Snapshot; known != nil && id.Version != "" && known.Engine != "" && known.Engine != id.Version {
+		g.log.Warn("the schema was pulled from an engine of another version: pull it again")
+	}
 	if id.UUID != "" {
 		meta.Source = &segment.Source{UUID: id.UUID, Version: id.Version, Flavor: id.Flavor}
 	}
@@ -91,9 +97,18 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// loadRules replaces the rules of the configuration by those of a file. A preset
-// that was said by flag or environment stays.
+// loadRules replaces the rules of the configuration by those of a file, and reads
+// the schema.
 func loadRules(s *streams, c *configs.Sanitize, presetSaid bool) error {
+	if err := loadRuleFile(s, c, presetSaid); err != nil {
+		return err
+	}
+	return loadSchema(s, &c.Config)
+}
+
+// loadRuleFile is loadRules without the schema. A preset that was said by flag or
+// environment stays, as does a schema that was named elsewhere than in the file.
+func loadRuleFile(s *streams, c *configs.Sanitize, presetSaid bool) error {
 	if c.Rules == "" {
 		return nil
 	}
@@ -109,7 +124,37 @@ func loadRules(s *streams, c *configs.Sanitize, presetSaid bool) error {
 	if presetSaid {
 		rules.Preset = c.Preset
 	}
+	if c.Schema != "" {
+		rules.Schema = c.Schema
+	} else {
+		rules.Schema = beside(c.Rules, rules.Schema)
+	}
 	c.Config = rules
+	return nil
+}
+
+// beside is the path of a file that a file of rules names: relative to it.
+func beside(rules, path string) string {
+	if path == "" || path == "-" || rules == "-" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(rules), path)
+}
+
+// loadSchema reads the file that the rules or --schema name.
+func loadSchema(s *streams, c *sanitize.Config) error {
+	if c.Schema == "" {
+		return nil
+	}
+	text, err := readInput(c.Schema, s.in)
+	if err != nil {
+		return usage("schema: %w", err)
+	}
+	schema, err := es.DecodeSchema(text)
+	if err != nil {
+		return usage("%s: %w; 'esshadow schema pull' writes one", c.Schema, err)
+	}
+	c.Snapshot = &schema
 	return nil
 }
 

@@ -310,7 +310,7 @@ func (r *replayCmd) mapper(info capture.Info) (es.Mapper, error) {
 			return es.Mapper{}, fmt.Errorf("--key: %s is key %s, the capture was made with key %s", path, key.ID(), id)
 		}
 	}
-	if err := loadRules(r.s, &r.set.cfg.Sanitize, false); err != nil {
+	if err := loadRuleFile(r.s, &r.set.cfg.Sanitize, false); err != nil { // ids depend on no schema
 		return es.Mapper{}, err
 	}
 	pipe, err := idRule(r.set.cfg.Sanitize.Config, key, info)

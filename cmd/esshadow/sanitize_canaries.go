@@ -32,6 +32,7 @@ type canaryRun struct {
 	cases       []canary.Case
 	preset      string
 	rules, key  string
+	schema      string
 	dir         string // for the capture
 	presetGiven bool
 	adjust      func(*settings) // for tests; nil
@@ -117,7 +118,7 @@ func (r *canaryRun) throughProxy(ctx context.Context, upstream string) error {
 	set := &settings{cfg: configs.Default(), s: s, presetSaid: r.presetGiven}
 	set.cfg.Proxy.Upstreams, set.cfg.Proxy.Listen, set.cfg.Proxy.Admin = []string{"http://" + upstream}, "127.0.0.1:0", "127.0.0.1:0"
 	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = r.dir, 0
-	set.cfg.Sanitize.Preset, set.cfg.Sanitize.Rules, set.cfg.Sanitize.Key = r.preset, r.rules, r.key
+	set.cfg.Sanitize.Preset, set.cfg.Sanitize.Rules, set.cfg.Sanitize.Key, set.cfg.Sanitize.Schema = r.preset, r.rules, r.key, r.schema
 	set.cfg.Log.Level, set.cfg.Log.Format = "debug", "json"
 	if r.adjust != nil {
 		r.adjust(set)

@@ -25,8 +25,12 @@ func newSanitizeCheck(s *streams) *cobra.Command {
 exit code is 2. Then it looks for what is allowed but hardly meant: rules that no
 field reaches because those before match all that they match, and values that are
 kept without a reason; these are findings, exit code 3. At last it prints, rule by
-rule in the order in which they are asked, which queries still match.`,
-		Example: "  esshadow sanitize check -c rules.yaml\n  esshadow sanitize check --preset commerce",
+rule in the order in which they are asked, which queries still match.
+
+With a schema it goes on to say of every field whether its rule fits its type
+(findings, if not), and which queries the sanitiser would call exact, approx or
+broken, with the reasons.`,
+		Example: "  esshadow sanitize check -c rules.yaml\n  esshadow sanitize check --preset commerce --schema schema.json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, text, err := r.config(c, s)
@@ -34,6 +38,13 @@ rule in the order in which they are asked, which queries still match.`,
 				return err
 			}
 			found := checkRules(s.out, cmp.Or(r.rules, "preset "+cfg.Preset), text, cfg)
+			if cfg.Snapshot != nil && pipeNeedsKey(cfg.Preset) {
+				p, err := anyPipeline(cfg)
+				if err != nil {
+					return &codeError{exitUsage, err}
+				}
+				found += checkFields(s.out, cfg, p)
+			}
 			if r.key != "" {
 				if _, err := loadKey(r.key); err != nil {
 					return &codeError{exitUsage, err}
@@ -46,10 +57,23 @@ rule in the order in which they are asked, which queries still match.`,
 	return c
 }
 
+// anyPipeline is one with a key of its own, to see what it says.
+func anyPipeline(cfg sanitize.Config) (*sanitize.Pipeline, error) {
+	key, err := sanitize.EphemeralKey()
+	if err != nil {
+		return nil, err
+	}
+	_, salt, err := captureMeta()
+	if err != nil {
+		return nil, err
+	}
+	return sanitize.New(cfg, key, salt)
+}
+
 // config is the configuration that the flags choose, and the text of its file.
 func (r *rulesFlags) config(c *cobra.Command, s *streams) (sanitize.Config, []byte, error) {
 	cfg := configs.Sanitize{Config: sanitize.Default()}
-	cfg.Preset = r.preset
+	cfg.Preset, cfg.Schema = r.preset, r.schema
 	var text []byte
 	if r.rules != "" {
 		var err error
@@ -63,7 +87,13 @@ func (r *rulesFlags) config(c *cobra.Command, s *streams) (sanitize.Config, []by
 		if said(c, s, "preset") {
 			rules.Preset = r.preset
 		}
+		if rules.Schema = beside(r.rules, rules.Schema); r.schema != "" {
+			rules.Schema = r.schema
+		}
 		cfg.Config = rules
+	}
+	if err := loadSchema(s, &cfg.Config); err != nil {
+		return cfg.Config, nil, err
 	}
 	if err := cfg.Validate(); err != nil {
 		return cfg.Config, nil, &codeError{exitUsage, err}
@@ -280,6 +310,9 @@ func explain(out io.Writer, name string, text []byte, cfg sanitize.Config, p *sa
 		for _, d := range defaultsOf(cfg) {
 			row(d.what, "%s: %s", d.action, effectOf(d.action).survives)
 		}
+	}
+	if cfg.Snapshot != nil {
+		explainKnown(row, cfg, p, field)
 	}
 	row("", "")
 	row("a document's value", "becomes")

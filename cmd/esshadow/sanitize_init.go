@@ -22,7 +22,7 @@ people know what their fields hold. Where an action is easily undone it is propo
 in a comment, with the reason.`,
 		Example: `  esshadow schema pull --from http://10.0.0.5:9200 -o schema.json
   esshadow sanitize init --schema schema.json --preset fidelity -o rules.yml
-  esshadow proxy --upstream http://10.0.0.5:9200 --capture /var/lib/esshadow --rules rules.yml`,
+  esshadow proxy --upstream http://10.0.0.5:9200 --capture /var/lib/esshadow --rules rules.yml --schema schema.json`,
 		Args: noArgs,
 	}
 	f := c.Flags()

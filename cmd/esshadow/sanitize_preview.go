@@ -21,20 +21,21 @@ import (
 
 // rulesFlags are the flags that choose a pipeline.
 type rulesFlags struct {
-	preset, rules, key string
+	preset, rules, key, schema string
 }
 
 func (r *rulesFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.preset, "preset", "strict", "sanitising preset: strict or fidelity")
 	f.StringVarP(&r.rules, "rules", "c", "", "sanitising rules `file`; its preset gives way to --preset")
+	f.StringVar(&r.schema, "schema", "", "what 'esshadow schema pull' wrote of the source: `file`; before the one that the rules name")
 	f.StringVar(&r.key, "key", "", "pseudonym key `file`; absent: a key for this process alone")
 }
 
 // pipeline builds what a proxy with the same flags would sanitise with.
 func (r *rulesFlags) pipeline(c *cobra.Command, s *streams) (*sanitize.Pipeline, error) {
 	cfg := configs.Sanitize{Config: sanitize.Default(), Rules: r.rules}
-	cfg.Preset = r.preset
+	cfg.Preset, cfg.Schema = r.preset, r.schema
 	if err := loadRules(s, &cfg, said(c, s, "preset")); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,7 @@ Exit codes: 0 no mark was found; 3 leaks; 4 something could not be decoded.`,
 	f := c.Flags()
 	f.StringVar(&r.preset, "preset", "strict", "sanitising preset to test")
 	f.StringVar(&r.rules, "rules", "", "sanitising rules `file` to test")
+	f.StringVar(&r.schema, "schema", "", "what 'esshadow schema pull' wrote of the source: `file`; before the one that the rules name")
 	f.StringVar(&r.key, "key", "", "pseudonym key `file`; absent: a key for this run")
 	f.StringVar(&file, "cases", "", "`file` of cases, one JSON object a line, instead of the built-in ones")
 	f.StringSliceVar(&kept, "kept", nil, "`names` of cases whose value the preset or the rules keep on purpose")
