@@ -452,3 +452,27 @@ func TestTLS(t *testing.T) {
 		})
 	}
 }
+
+// After a burst, connections that nobody needs any more are closed.
+func TestClientLetsIdleConnectionsGo(t *testing.T) {
+	var c counter
+	cl := client(t, serve(t, c.handle), func(cfg *TargetConfig) { cfg.IdleTimeout = 50 * time.Millisecond })
+	now := time.Now()
+	for i := range 5 {
+		w, class := cl.dial(now.Add(time.Minute))
+		if class != "" {
+			t.Fatal(class)
+		}
+		cl.put(w, true)
+		if i < 4 {
+			w.since = now.Add(-time.Second)
+		}
+	}
+	w, _ := cl.connect(now.Add(time.Minute))
+	cl.put(w, true)
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if len(cl.idle) != 1 || len(cl.open) != 1 {
+		t.Errorf("%d idle connections, %d open, want 1", len(cl.idle), len(cl.open))
+	}
+}

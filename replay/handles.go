@@ -43,7 +43,7 @@ const maxHandleBytes = 64 << 20
 // given is an id in an answer of the target.
 type given struct{ Kind, ID string }
 
-// handleWeight is about what a remembered id takes besides its text, in bytes.
+// handleWeight is about what a remembered id takes besides its texts, in bytes.
 const handleWeight = 256
 
 func (h *handles) init() { h.known = map[string]*handle{} }
@@ -93,7 +93,7 @@ func (h *handles) settle(seq uint64, gives []capture.Handle, got []given) {
 		if id := nth(got, g.Kind, next[g.Kind]); id != "" {
 			h.bytes += len(id) - len(e.live)
 			if e.live == "" {
-				h.bytes += handleWeight
+				h.bytes += handleWeight + len(key)
 				h.oldest = append(h.oldest, key)
 			}
 			e.live = id
@@ -104,6 +104,22 @@ func (h *handles) settle(seq uint64, gives []capture.Handle, got []given) {
 		e.tell()
 	}
 	h.forget()
+	h.compact()
+}
+
+// compact takes the keys of ids that are gone out of the list, where they are
+// most of it.
+func (h *handles) compact() {
+	if len(h.oldest) < 1024 || len(h.oldest) < 2*len(h.known) {
+		return
+	}
+	seen := make(map[string]bool, len(h.known))
+	h.oldest = slices.DeleteFunc(h.oldest, func(key string) bool {
+		e := h.known[key]
+		gone := e == nil || e.live == "" || seen[key]
+		seen[key] = true
+		return gone
+	})
 }
 
 func nth(got []given, kind string, n int) string {
@@ -141,7 +157,7 @@ func (h *handles) unset(key string) {
 		return
 	}
 	if e.live != "" {
-		h.bytes -= len(e.live) + handleWeight
+		h.bytes -= len(e.live) + handleWeight + len(key)
 		e.live = ""
 	}
 	if len(e.pending) == 0 {

@@ -219,3 +219,18 @@ func TestScrollsAreContinued(t *testing.T) {
 		}
 	}
 }
+
+// What is opened and closed for weeks leaves nothing behind.
+func TestHandlesOfWeeks(t *testing.T) {
+	var h handles
+	h.init()
+	for i := range uint64(20_000) {
+		ids := scrollOf(fmt.Sprint("scroll of the source ", i))
+		h.expect(i+1, ids)
+		h.settle(i+1, ids, []given{{"scroll", fmt.Sprint("live ", i)}})
+		h.drop(ids)
+	}
+	if len(h.known) != 0 || h.bytes != 0 || len(h.oldest) > 2048 {
+		t.Errorf("%d ids are known, %d bytes held, %d keys listed", len(h.known), h.bytes, len(h.oldest))
+	}
+}

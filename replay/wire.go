@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -159,8 +160,28 @@ func (c *Client) put(w *wire, reusable bool) {
 	}
 	w.since = time.Now()
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.idle = append(c.idle, w)
+	old := c.aged(w.since)
+	c.mu.Unlock()
+	for _, w := range old {
+		_ = w.raw.Close()
+	}
+}
+
+// aged takes off the idle connections those that nobody needed for too long: the
+// one used last is taken first, so that after a burst they would stay for ever.
+func (c *Client) aged(now time.Time) []*wire {
+	n := 0
+	for n < len(c.idle) && now.Sub(c.idle[n].since) >= c.idleFor {
+		delete(c.open, c.idle[n])
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	old := slices.Clone(c.idle[:n])
+	c.idle = slices.Delete(c.idle, 0, n)
+	return old
 }
 
 func (c *Client) drop(w *wire) {
