@@ -1,5 +1,7 @@
 package capture
 
+import "sync/atomic"
+
 // Header is one header line, spelled as it came.
 type Header struct {
 	Name, Value string
@@ -9,7 +11,8 @@ type Header struct {
 // in memory only. It has no encoder, and prints as "[exchange]".
 //
 // Whoever holds an Exchange owns its bytes: the proxy fills it with copies or
-// with buffers that it gave up. The last holder calls Release once.
+// with buffers that it gave up. Each holder calls Release once, and the last one
+// gives the buffers back. While there are several they only read.
 type Exchange struct {
 	Time    int64  // arrival of the request's first byte, Unix ns
 	Conn    uint64 // connection, counted from 1 by the proxy
@@ -33,6 +36,8 @@ type Exchange struct {
 
 	// Free takes the buffers back. It may be nil.
 	Free func(*Exchange)
+
+	more int32 // holders besides the first; atomic
 }
 
 // String keeps what it holds out of every log.
@@ -53,8 +58,14 @@ func (x *Exchange) Weight() int64 {
 	return int64(w)
 }
 
-// Release gives the buffers back.
+// Share adds a holder. Whoever calls it holds the Exchange.
+func (x *Exchange) Share() { atomic.AddInt32(&x.more, 1) }
+
+// Release ends one holder's hold; the last one's gives the buffers back.
 func (x *Exchange) Release() {
+	if atomic.AddInt32(&x.more, -1) >= 0 {
+		return
+	}
 	if x.Free != nil {
 		x.Free(x)
 	}

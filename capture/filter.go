@@ -149,10 +149,10 @@ func matches(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// sampled tells whether a connection belongs to the part of all connections that
+// Sampled tells whether a connection belongs to the part of all connections that
 // ratio names. The same connection always gives the same answer, and one that
 // belongs to a small ratio belongs to every larger one.
-func sampled(conn uint64, ratio float64) bool {
+func Sampled(conn uint64, ratio float64) bool {
 	if ratio >= 1 {
 		return true
 	}

@@ -35,11 +35,11 @@ func TestSampling(t *testing.T) {
 	for _, ratio := range []float64{0, 0.001, 0.01, 0.25, 0.5, 0.99, 1} {
 		n := 0
 		for conn := range uint64(conns) {
-			in := sampled(conn, ratio)
+			in := Sampled(conn, ratio)
 			if in {
 				n++
 			}
-			if in != sampled(conn, ratio) || in && !sampled(conn, math.Min(1, ratio*1.5)) {
+			if in != Sampled(conn, ratio) || in && !Sampled(conn, math.Min(1, ratio*1.5)) {
 				t.Fatalf("connection %d, ratio %v", conn, ratio)
 			}
 		}

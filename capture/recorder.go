@@ -142,7 +142,7 @@ func (r *Recorder) Offer(x *Exchange) {
 		r.counts.filter(reason)
 		return
 	}
-	if !sampled(x.Conn, r.Sample()) {
+	if !Sampled(x.Conn, r.Sample()) {
 		r.counts.sampleOut()
 		return
 	}

@@ -44,6 +44,9 @@ type Config struct {
 	HandleWait     time.Duration `yaml:"handle_wait"`      // for a scroll or PIT id that is still on its way
 
 	DryRun bool `yaml:"-"`
+	// Origin is how long ago the run began whose times the outcomes count from: a
+	// mirror goes on with the run of the process before.
+	Origin time.Duration `yaml:"-"`
 }
 
 // TargetConfig says where requests go, and as whom.

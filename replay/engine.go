@@ -25,6 +25,10 @@ type Lines interface {
 // Deps is what an Engine works with.
 type Deps struct {
 	Source Source
+	// Feed, in place of Source, makes it a live mirror: requests are due when they
+	// come. Config must then have no bound of its own but Backlog: what comes is
+	// what the Feed lets in.
+	Feed   Feed
 	Target Target
 	// Lines keeps the outcomes; nil keeps none.
 	Lines Lines
@@ -35,8 +39,10 @@ type Deps struct {
 	// Mapper is the capture's id rule, for answers of a target that holds the
 	// original ids.
 	Mapper es.Mapper
-	// Identity is the target's, as Identify found it.
+	// Identity is the target's, as Identify found it. Who, where it is set, says it
+	// anew for each request: a mirror's target may not be known yet, or change.
 	Identity es.Identity
+	Who      func() es.Identity
 	// Veil covers the outcomes of a sealed capture, of which nothing readable may
 	// reach the outcome file; nil: they are stored as they are.
 	Veil *Veil
@@ -88,6 +94,10 @@ func New(cfg Config, deps Deps) *Engine {
 	e.handles.init()
 	e.notes.init()
 	e.tally.init()
+	if deps.Feed != nil {
+		e.newPacer = newTimerPacer // it never sleeps: what comes is due
+		e.tally.anew = examplesAnew
+	}
 	return e
 }
 
@@ -104,16 +114,12 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopAbort()
 	e.ctx = ctx
 
-	e.start = time.Now()
+	e.start = time.Now().Add(-e.cfg.Origin)
 	e.began.Store(&e.start)
 	items := make(chan *item, aheadItems)
-	e.reader = reader{
-		cfg: &e.cfg, src: e.deps.Source, planner: newPlanner(&e.cfg, e.deps.Identity),
-		handles: &e.handles, clock: e.clock, ahead: e.ahead, out: items,
-	}
 	var readErr error
 	var reading, noting sync.WaitGroup
-	reading.Go(func() { readErr = e.reader.run(ctx) })
+	reading.Go(func() { readErr = e.read(ctx, items) })
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
 		noting.Go(e.noteAll)
 	}
@@ -127,6 +133,27 @@ func (e *Engine) Run(ctx context.Context) error {
 	noting.Wait()
 	e.tally.end(time.Since(e.start))
 	return e.verdict(ctx, readErr)
+}
+
+// read makes items of what there is to send, and closes items at the end.
+func (e *Engine) read(ctx context.Context, items chan<- *item) error {
+	p := newPlanner(&e.cfg, e.deps.Identity)
+	if e.deps.Feed != nil {
+		p.live = true
+		r := liveReader{e: e, planner: p, out: items}
+		return r.run(ctx)
+	}
+	e.reader.cfg, e.reader.src, e.reader.planner = &e.cfg, e.deps.Source, p
+	e.reader.handles, e.reader.clock, e.reader.ahead, e.reader.out = &e.handles, e.clock, e.ahead, items
+	return e.reader.run(ctx)
+}
+
+// identity is what the target is as far as is known now.
+func (e *Engine) identity() es.Identity {
+	if e.deps.Who != nil {
+		return e.deps.Who()
+	}
+	return e.deps.Identity
 }
 
 // verdict is the run's error: of reading, or of writing outcomes.

@@ -48,7 +48,7 @@ func closes(op es.Op) bool {
 func (e *Engine) closeLeft() {
 	limit := time.AfterFunc(closeTime, e.deps.Target.Abort)
 	defer limit.Stop()
-	opensearch := e.deps.Identity.Flavor == es.FlavorOpenSearch
+	opensearch := e.identity().Flavor == es.FlavorOpenSearch
 	send := func(method, target string, body []byte) bool {
 		if e.ctx.Err() != nil {
 			return false

@@ -67,6 +67,7 @@ func (e *Engine) noteAll() {
 			e.facts(&z, it)
 			e.write(it)
 			e.backlog.give(1)
+			it.end()
 		}
 		clear(batch)
 	}
@@ -104,7 +105,7 @@ func (e *Engine) write(it *item) {
 		kinds = e.deps.Judge(o)
 	}
 	if e.tally.wantsExample(o, len(kinds) > 0) {
-		o.Example = exampleOf(&it.plan.shot, o.Index)
+		o.Example = it.example()
 	}
 	e.tally.add(o, kinds)
 	if e.deps.Veil != nil {
@@ -122,6 +123,21 @@ func (e *Engine) write(it *item) {
 		e.tally.broken = true
 		e.fail(fmt.Errorf("%w: %w", errWrite, err))
 	}
+}
+
+// end tells the owner of a live request that the Engine is done with it.
+func (it *item) end() {
+	if it.live != nil && it.live.Done != nil {
+		it.live.Done()
+	}
+}
+
+// example is what may be shown of the request.
+func (it *item) example() *Example {
+	if it.live != nil {
+		return it.live.example(it.out.Index)
+	}
+	return exampleOf(&it.plan.shot, it.out.Index)
 }
 
 // exampleOf is the request as sent; index is the one that was captured, by which

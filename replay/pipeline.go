@@ -28,6 +28,7 @@ type Target interface {
 // item is one record on its way through the engine. It has one owner at a time:
 // reader, dispatcher, the lane of its connection, a sender, a noter.
 type item struct {
+	live  *Live // nil: of a capture
 	out   Outcome
 	plan  plan
 	ans   Answer

@@ -28,6 +28,7 @@ type planner struct {
 	cfg    *Config
 	rules  indexMap
 	target es.Identity
+	live   bool // records are live requests, whose bodies the plan may keep
 	edit   editor
 }
 
@@ -35,7 +36,8 @@ func newPlanner(cfg *Config, target es.Identity) *planner {
 	return &planner{cfg: cfg, rules: cfg.IndexMap, target: target}
 }
 
-// plan decides about rec. The plan keeps nothing of rec's slices.
+// plan decides about rec. The plan keeps nothing of rec's slices, but for a live
+// request's body.
 func (p *planner) plan(rec *capture.Record) plan {
 	route := es.Classify(rec.Method, rec.Target)
 	pl := plan{route: route, op: route.Op, class: route.Class, index: route.Index}
@@ -46,8 +48,12 @@ func (p *planner) plan(rec *capture.Record) plan {
 	if pl.refused != "" {
 		return pl
 	}
-	pl.shot = Shot{Method: rec.Method, Target: origin(route), Body: bytes.Clone(rec.Body)}
-	pl.shot.Header = p.headers(rec)
+	pl.shot = Shot{Method: rec.Method, Target: origin(route)}
+	if p.live {
+		pl.shot.Body, pl.shot.Header = rec.Body, p.liveHeaders(rec.Header)
+	} else {
+		pl.shot.Body, pl.shot.Header = bytes.Clone(rec.Body), p.headers(rec)
+	}
 	if len(p.rules) > 0 {
 		pl.refused = p.mapIndices(route, &pl.shot)
 	}
@@ -110,7 +116,7 @@ func ownHeader(lower string) bool {
 	switch lower {
 	case "authorization", "proxy-authorization", "cookie", "cookie2", "es-security-runas-user", "x-elastic-client-meta",
 		"host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te", "trailer",
-		"upgrade", "expect", "forwarded", "via", "esshadow-probe":
+		"upgrade", "expect", "forwarded", "via", "esshadow-probe", "esshadow-mirror", "es-secondary-authorization":
 		return true
 	}
 	return strings.HasPrefix(lower, "x-forwarded-") || strings.HasPrefix(lower, "x-amz-")

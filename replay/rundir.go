@@ -38,12 +38,15 @@ type Run struct {
 	Target      es.Identity `json:"target"`
 	Preset      string      `json:"preset,omitempty"` // the capture's
 	KeyID       string      `json:"key_id,omitempty"`
+	Writer      string      `json:"writer,omitempty"` // names the process that writes, where several follow each other
 	Sums        *Sums       `json:"sums,omitempty"`
 }
 
 // Asked is what the user asked for.
 type Asked struct {
 	Capture     []string    `json:"capture"`
+	Mirror      bool        `json:"mirror,omitempty"` // of live traffic: there is no capture
+	Sample      float64     `json:"sample,omitempty"` // part of the connections that a mirror sends
 	Target      string      `json:"target"`
 	Auth        string      `json:"auth"` // none, basic or api_key
 	Speed       Speed       `json:"speed"`
@@ -138,30 +141,73 @@ var ErrRunExists = errors.New("the run directory is not empty")
 // CreateRunDir makes the directory of a run (0700), or takes an empty one,
 // writes run.json and opens the outcome file.
 func CreateRunDir(dir string, r Run) (*segment.Writer, error) {
+	empty, err := makeRunDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !empty {
+		return nil, fmt.Errorf("%w: %s", ErrRunExists, dir)
+	}
+	cfg := segment.DefaultConfig()
+	cfg.MinFree, cfg.RotateAge = 0, 0
+	return beginRun(dir, &r, cfg)
+}
+
+// MirrorRunDir is CreateRunDir for a live mirror, whose process may be followed
+// by another: a directory that holds a mirror's run to the same target is gone on
+// with. r takes over when that run began. files says how outcome files are
+// rotated and kept.
+func MirrorRunDir(dir string, r *Run, files segment.Config, opts ...segment.Option) (*segment.Writer, error) {
+	empty, err := makeRunDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !empty {
+		old, err := ReadRun(dir)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", ErrRunExists, err)
+		case !old.Asked.Mirror || old.Asked.Target != r.Asked.Target:
+			return nil, fmt.Errorf("%w: %s holds another run, want one of a mirror to the same target", ErrRunExists, dir)
+		}
+		r.Started = old.Started
+		if r.Source.UUID == "" {
+			r.Source = old.Source
+		}
+		if r.Target.UUID == "" {
+			r.Target = old.Target
+		}
+	}
+	return beginRun(dir, r, files, opts...)
+}
+
+func makeRunDir(dir string) (empty bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("run directory: %w", err)
+		return false, fmt.Errorf("run directory: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("run directory: %w", err)
+		return false, fmt.Errorf("run directory: %w", err)
 	}
-	if len(entries) > 0 {
-		return nil, fmt.Errorf("%w: %s", ErrRunExists, dir)
-	}
-	if err := WriteRun(dir, r); err != nil {
-		return nil, err
-	}
-	cfg := segment.DefaultConfig()
-	cfg.Dir, cfg.MinFree, cfg.RotateAge = dir, 0, 0
+	return len(entries) == 0, nil
+}
+
+// beginRun writes run.json and opens an outcome file.
+func beginRun(dir string, r *Run, files segment.Config, opts ...segment.Option) (*segment.Writer, error) {
 	id, err := randomID()
 	if err != nil {
 		return nil, fmt.Errorf("run directory: %w", err)
 	}
+	r.Writer = id
+	if err := WriteRun(dir, *r); err != nil {
+		return nil, err
+	}
+	files.Dir = dir
 	meta := segment.Meta{
 		Kind: segment.KindOutcomes, Capture: "run", Writer: id, Encoding: "ndjson/1", KeyID: r.KeyID, Preset: r.Preset,
 		Source: &segment.Source{UUID: r.Target.UUID, Version: r.Target.Version, Flavor: r.Target.Flavor},
 	}
-	w, err := segment.NewWriter(cfg, meta, r.Started, segment.WithSuffix(segment.SuffixOutcomes))
+	w, err := segment.NewWriter(files, meta, time.Now(), append([]segment.Option{segment.WithSuffix(segment.SuffixOutcomes)}, opts...)...)
 	if err != nil {
 		return nil, fmt.Errorf("run directory: %w", err)
 	}

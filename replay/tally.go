@@ -46,7 +46,14 @@ type tally struct {
 	broken   bool                    // the outcome file failed
 	elapsed  time.Duration           // set at the end
 	appends  int
+
+	anew  time.Duration // examples are wanted again after this time; 0: never
+	since time.Time
 }
+
+// examplesAnew is after which time a live mirror shows examples again: files
+// that hold the first ones are removed some day.
+const examplesAnew = time.Hour
 
 func (t *tally) init() {
 	t.counts = Counts{
@@ -68,6 +75,10 @@ const (
 func (t *tally) wantsExample(o *Outcome, differs bool) bool {
 	if o.Refused != "" {
 		return false
+	}
+	if t.anew > 0 && time.Since(t.since) >= t.anew {
+		t.since = time.Now()
+		clear(t.examples)
 	}
 	limit := plainExamples
 	if differs || o.Err != "" || o.Status != o.SourceStatus {
