@@ -63,7 +63,7 @@ type Engine struct {
 	handles handles
 	notes   notes
 	tally   tally
-	line    []byte // the last outcome's; whoever holds tally.mu writes it
+	writing writing
 
 	ahead    *budget // bytes read ahead
 	inFlight *budget // requests due and not done

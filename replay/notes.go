@@ -97,33 +97,47 @@ func (e *Engine) facts(z *es.Summarizer, it *item) {
 
 // write judges, counts and stores the outcome. One goroutine at a time is in it.
 func (e *Engine) write(it *item) {
-	e.tally.mu.Lock()
-	defer e.tally.mu.Unlock()
+	w := &e.writing
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	o := &it.out
 	var kinds []string
 	if e.deps.Judge != nil {
 		kinds = e.deps.Judge(o)
 	}
-	if e.tally.wantsExample(o, len(kinds) > 0) {
+	if e.tally.add(o, kinds) {
 		o.Example = it.example()
 	}
-	e.tally.add(o, kinds)
 	if e.deps.Veil != nil {
 		e.deps.Veil.hide(o)
 	}
-	if e.deps.Lines == nil || e.tally.broken {
+	if e.deps.Lines == nil || w.broken {
 		return
 	}
-	e.line = AppendOutcome(e.line[:0], o)
-	err := e.deps.Lines.Append(e.line, o.Time)
-	if err == nil && e.tally.tickDue() {
+	w.line = AppendOutcome(w.line[:0], o)
+	err := e.deps.Lines.Append(w.line, o.Time)
+	if w.appends++; err == nil && w.appends%tickEach == 0 {
 		err = e.deps.Lines.Tick(time.Now())
 	}
 	if err != nil {
-		e.tally.broken = true
+		w.broken = true
 		e.fail(fmt.Errorf("%w: %w", errWrite, err))
 	}
 }
+
+// writing makes judging and writing outcomes the work of one goroutine at a time.
+// It is not the tally's lock: a disk may take its time, and whoever asks for the
+// counts need not wait for that.
+type writing struct {
+	mu      sync.Mutex
+	line    []byte // the last outcome's
+	broken  bool   // the outcome file failed
+	appends int
+}
+
+// tickEach lines the file is asked what is due: often enough for its flush
+// interval, and seldom enough to cost nothing.
+const tickEach = 64
 
 // end tells the owner of a live request that the Engine is done with it.
 func (it *item) end() {

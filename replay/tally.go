@@ -36,16 +36,13 @@ type Stats struct {
 	LagP50, LagP99, LagMax time.Duration
 }
 
-// tally adds up under one lock, which also makes the outcome file's writes one
-// at a time.
+// tally adds up under one lock.
 type tally struct {
 	mu       sync.Mutex
 	counts   Counts
 	lag      *hdrhistogram.Histogram // µs
 	examples map[string]int          // by shape
-	broken   bool                    // the outcome file failed
 	elapsed  time.Duration           // set at the end
-	appends  int
 
 	anew  time.Duration // examples are wanted again after this time; 0: never
 	since time.Time
@@ -92,7 +89,16 @@ func (t *tally) wantsExample(o *Outcome, differs bool) bool {
 	return true
 }
 
-func (t *tally) add(o *Outcome, kinds []string) {
+// add counts an outcome with its differences, and tells whether it should show an
+// Example.
+func (t *tally) add(o *Outcome, kinds []string) (example bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count(o, kinds)
+	return t.wantsExample(o, len(kinds) > 0)
+}
+
+func (t *tally) count(o *Outcome, kinds []string) {
 	c := &t.counts
 	c.Records++
 	switch {
@@ -119,13 +125,6 @@ func (t *tally) add(o *Outcome, kinds []string) {
 	}
 	lag := max(0, (o.Sent-o.Planned)/int64(time.Microsecond))
 	_ = t.lag.RecordValue(min(lag, t.lag.HighestTrackableValue()))
-}
-
-// tickDue is true for some of the calls: often enough for the file's flush
-// interval, and seldom enough to cost nothing.
-func (t *tally) tickDue() bool {
-	t.appends++
-	return t.appends%64 == 0
 }
 
 func (t *tally) end(elapsed time.Duration) {

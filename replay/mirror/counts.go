@@ -1,0 +1,162 @@
+package mirror
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/esshadow/esshadow/internal/es"
+)
+
+// Reasons to shed a request that might have been sent. The engine's own come on
+// top.
+const (
+	ShedLoop         = "loop"           // a mirror sent it
+	ShedPaused       = "paused"         // switched off for the time being
+	ShedBreaker      = "breaker_open"   // the target is left alone
+	ShedInFlight     = "in_flight"      // as many are held as the bound allows
+	ShedQueueFull    = "queue_full"     // they hold as many bytes as the bound allows
+	ShedBodyTooLarge = "body_too_large" // its body was not kept
+	ShedClosed       = "closed"         // the mirror was closing, or closed
+	ShedPanic        = "panic"          // a fault of ours; the request was let go
+)
+
+// RefusedInfo is the guard's reason for GET /, by which clients greet a cluster: it
+// is no traffic to compare.
+const RefusedInfo = "info"
+
+// door counts what never reaches the engine.
+type door struct {
+	mu         sync.Mutex
+	offered    uint64
+	sampledOut uint64
+	refused    map[string]uint64
+	shed       map[string]uint64
+}
+
+func newDoor() *door { return &door{refused: map[string]uint64{}, shed: map[string]uint64{}} }
+
+func (d *door) offer() {
+	d.mu.Lock()
+	d.offered++
+	d.mu.Unlock()
+}
+
+func (d *door) sampleOut() {
+	d.mu.Lock()
+	d.sampledOut++
+	d.mu.Unlock()
+}
+
+func (d *door) refuse(reason string) {
+	d.mu.Lock()
+	d.refused[reason]++
+	d.mu.Unlock()
+}
+
+func (d *door) drop(reason string, n uint64) {
+	if n == 0 {
+		return
+	}
+	d.mu.Lock()
+	d.shed[reason] += n
+	d.mu.Unlock()
+}
+
+// Prefixes of what a mirror turned away, in the footers of its outcome files:
+// no line tells of it.
+const (
+	TurnedRefused = "refused."
+	TurnedShed    = "shed."
+)
+
+// turned is what no outcome line tells of, by reason.
+func (d *door) turned() map[string]uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make(map[string]uint64, len(d.refused)+len(d.shed))
+	for reason, n := range d.refused {
+		out[TurnedRefused+reason] = n
+	}
+	for reason, n := range d.shed {
+		out[TurnedShed+reason] = n
+	}
+	return out
+}
+
+// Stats are a mirror's sums at one moment. At any moment
+// Offered = SampledOut + Refused + Shed + Sent + Pending, and Pending is 0 once
+// Close has returned.
+type Stats struct {
+	Offered    uint64
+	SampledOut uint64
+	Refused    map[string]uint64 // by guards, at the door and in the engine
+	Shed       map[string]uint64
+	Sent       uint64
+	Answered   uint64
+	Errors     map[string]uint64
+	Codes      map[int]uint64
+	// Differences counts what the engine's Judge named.
+	Differences map[string]uint64
+	Pending     uint64
+
+	QueueBytes int64 // requests held, in bytes and in number
+	InFlight   int
+
+	Written, Lost uint64 // outcome lines in the files, and those that could not be written
+	Disk          Disk   // whether outcomes can be written
+
+	Paused  bool
+	Closed  bool
+	Breaker Breaker
+	Why     string      // the breaker is not closed
+	Target  es.Identity // zero: not known yet
+}
+
+// State is on, paused or off in one word.
+func (s *Stats) State() string {
+	switch {
+	case s.Closed:
+		return "off"
+	case s.Paused:
+		return "paused"
+	}
+	return "on"
+}
+
+// Stats are safe to ask for at any time.
+func (m *Mirror) Stats() Stats {
+	e := m.engine.Stats() // before the door: what is in it came through there
+	s := Stats{
+		Refused: e.Refused, Shed: e.Shed, Sent: e.Sent, Answered: e.Answered, Errors: e.Errors, Codes: e.Codes,
+		Differences: e.Differences, Paused: m.paused.Load(), Closed: m.closed.Load(), Target: m.who(),
+	}
+	s.Breaker, s.Why = m.breaker.now()
+	s.QueueBytes, s.InFlight = m.queue.now()
+	s.Written, s.Lost, s.Disk = m.keeper.stats()
+	m.door.addTo(&s)
+	return s
+}
+
+func (d *door) addTo(s *Stats) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s.Refused == nil {
+		s.Refused = map[string]uint64{}
+	}
+	s.Offered, s.SampledOut = d.offered, d.sampledOut
+	for reason, n := range d.refused {
+		s.Refused[reason] += n
+	}
+	for reason, n := range d.shed {
+		s.Shed[reason] += n
+	}
+	s.Pending = s.Offered - s.SampledOut - sum(s.Refused) - sum(s.Shed) - s.Sent
+}
+
+func sum(m map[string]uint64) (n uint64) {
+	for v := range maps.Values(m) {
+		n += v
+	}
+	return n
+}
+
