@@ -165,7 +165,7 @@ func (e *Engine) settle(it *item) {
 	}
 	o.Status, o.AnswerSize, o.Err = a.Status, a.Size, a.Err
 	if o.Err == "" {
-		o.Err = statusClass(a.Status)
+		o.Err = StatusClass(a.Status)
 	}
 	if o.Err == "" && a.Cut != "" {
 		o.Err = ErrUnreadable
@@ -179,9 +179,9 @@ func (e *Engine) since(t time.Time) int64 {
 	return max(1, int64(t.Sub(e.start)))
 }
 
-// statusClass is the error class of a status that says that the request was not
+// StatusClass is the error class of a status that says that the request was not
 // dealt with.
-func statusClass(status int) string {
+func StatusClass(status int) string {
 	switch status {
 	case 429:
 		return ErrThrottled

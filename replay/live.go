@@ -137,11 +137,19 @@ func (p *planner) liveHeaders(in []capture.Header) []capture.Header {
 	out := make([]capture.Header, 0, len(in)+1)
 	for _, h := range in {
 		if liveHeader(strings.ToLower(h.Name)) {
-			out = append(out, h)
+			// A copy: the text that it is part of holds the headers that stay behind.
+			out = append(out, capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)})
 		}
 	}
 	return append(rewriteMedia(out, p.target), capture.Header{Name: MirrorHeader, Value: "1"})
 }
+
+// Prefixes of what a mirror turned away, among the drops in the footers of its
+// outcome files: no line tells of it.
+const (
+	TurnedRefused = "refused."
+	TurnedShed    = "shed."
+)
 
 // RefusalOf is the guards' reason not to send a request of that route at all, ""
 // where it depends on more than its operation or where it may be sent. cfg says

@@ -84,6 +84,7 @@ func (e *Engine) facts(z *es.Summarizer, it *item) {
 	}
 	switch {
 	case a.Status == 0:
+	case it.live != nil && it.live.Told == nil: // nothing may be told of it
 	case a.Cut != "":
 		o.Got = &es.Summary{Unreadable: a.Cut}
 	case a.Err == "":

@@ -130,6 +130,11 @@ func (w *Worker) MapName(dst, name []byte) []byte {
 	return w.chosen(dst, name)
 }
 
+// Forget lets go of what MapID and MapName have noted of what they replaced, for
+// the check that Sanitize ends with. Whoever calls nothing but these two has to
+// call it now and then.
+func (w *Worker) Forget() { w.reset() }
+
 // Mapper gives MapID and MapName in the form that es.Summarize takes. It is for
 // the goroutine that uses the Worker.
 func (w *Worker) Mapper() es.Mapper { return w.mapper }

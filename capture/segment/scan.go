@@ -147,6 +147,15 @@ func (r *Reader) soundBlock(offset int64) bool {
 	return ok && (r.anyMark || h.mark == r.mark) && h.end() <= r.size && h.Seq >= r.seq && h.Index >= r.index
 }
 
+// Drops are the writer's counts by reason, as the footer has them: nil while it
+// was not reached, or where there is none.
+func (r *Reader) Drops() map[string]uint64 {
+	if r.footer == nil {
+		return nil
+	}
+	return r.footer.Drops
+}
+
 // atFooter reads the footer at pos, whose first bytes are b: io.EOF if it is one.
 func (r *Reader) atFooter(b []byte) (why string, err error) {
 	n := wholeFrame(b)

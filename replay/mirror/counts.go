@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/esshadow/esshadow/internal/es"
+	"github.com/esshadow/esshadow/replay"
 )
 
 // Reasons to shed a request that might have been sent. The engine's own come on
@@ -62,23 +63,16 @@ func (d *door) drop(reason string, n uint64) {
 	d.mu.Unlock()
 }
 
-// Prefixes of what a mirror turned away, in the footers of its outcome files:
-// no line tells of it.
-const (
-	TurnedRefused = "refused."
-	TurnedShed    = "shed."
-)
-
 // turned is what no outcome line tells of, by reason.
 func (d *door) turned() map[string]uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := make(map[string]uint64, len(d.refused)+len(d.shed))
 	for reason, n := range d.refused {
-		out[TurnedRefused+reason] = n
+		out[replay.TurnedRefused+reason] = n
 	}
 	for reason, n := range d.shed {
-		out[TurnedShed+reason] = n
+		out[replay.TurnedShed+reason] = n
 	}
 	return out
 }
@@ -150,7 +144,9 @@ func (d *door) addTo(s *Stats) {
 	for reason, n := range d.shed {
 		s.Shed[reason] += n
 	}
-	s.Pending = s.Offered - s.SampledOut - sum(s.Refused) - sum(s.Shed) - s.Sent
+	if gone := s.SampledOut + sum(s.Refused) + sum(s.Shed) + s.Sent; gone < s.Offered {
+		s.Pending = s.Offered - gone
+	}
 }
 
 func sum(m map[string]uint64) (n uint64) {
@@ -159,4 +155,3 @@ func sum(m map[string]uint64) (n uint64) {
 	}
 	return n
 }
-

@@ -27,7 +27,9 @@ const (
 func Disks() []Disk { return []Disk{DiskOn, DiskLow, DiskFailed} }
 
 // String is the state's name: on, disk_low, failed.
-func (d Disk) String() string { return [diskStates]string{"on", "disk_low", "failed"}[min(d, diskStates-1)] }
+func (d Disk) String() string {
+	return [diskStates]string{"on", "disk_low", "failed"}[min(d, diskStates-1)]
+}
 
 // outcomeFiles is what the keeper needs of a segment.Writer.
 type outcomeFiles interface {

@@ -28,6 +28,7 @@ type RunInfo struct {
 	Interrupted bool     `json:"interrupted,omitempty"`
 	Speed       string   `json:"speed"`
 	Capture     string   `json:"capture"`
+	Mirror      bool     `json:"mirror,omitempty"` // a live mirror's run: there is no capture
 	Source      Identity `json:"source"`
 	Target      Identity `json:"target"`
 	Version     string   `json:"version"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -28,13 +29,14 @@ func Load(dir string, opt Options) (*Report, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s holds no outcome files", dir)
 	}
-	warnings := map[string]bool{}
-	b, err := build(func() iter.Seq2[*replay.Outcome, error] { return read(files, warnings) }, opt)
+	reading := &reading{files: files, warnings: map[string]bool{}, turned: map[string]map[string]uint64{}}
+	b, err := build(reading.outcomes, opt)
 	if err != nil {
 		return nil, err
 	}
+	b.turnedAway(reading.turned)
 	r := b.report(run)
-	r.Warnings = sortedKeys(warnings)
+	r.Warnings = sortedKeys(reading.warnings)
 	if run.Ended == nil {
 		r.Warnings = append(r.Warnings, "the run did not end: it still goes on, or was killed")
 	}
@@ -44,20 +46,32 @@ func Load(dir string, opt Options) (*Report, error) {
 	return r, nil
 }
 
-// read gives the outcomes of files, each good until the next. A torn file gives what is whole, and a
-// warning; a corrupt one is an error.
-func read(files []string, warnings map[string]bool) iter.Seq2[*replay.Outcome, error] {
+// reading is what the outcome files of a run give besides outcomes.
+type reading struct {
+	files    []string
+	warnings map[string]bool
+	turned   map[string]map[string]uint64 // by file and reason: what a mirror turned away
+}
+
+// outcomes gives the outcomes of the files, each good until the next. A torn file
+// gives what is whole, and a warning; a corrupt one is an error. One that
+// retention removed meanwhile is left out.
+func (r *reading) outcomes() iter.Seq2[*replay.Outcome, error] {
 	return func(yield func(*replay.Outcome, error) bool) {
-		for _, f := range files {
-			if !readFile(f, warnings, yield) {
+		for _, f := range r.files {
+			if !r.file(f, yield) {
 				return
 			}
 		}
 	}
 }
 
-func readFile(path string, warnings map[string]bool, yield func(*replay.Outcome, error) bool) bool {
+func (r *reading) file(path string, yield func(*replay.Outcome, error) bool) bool {
 	in, err := segment.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.warnings[filepath.Base(path)+": removed or closed while it was read, and left out"] = true
+		return true
+	}
 	if err != nil {
 		return yield(nil, err) && false
 	}
@@ -68,9 +82,10 @@ func readFile(path string, warnings map[string]bool, yield func(*replay.Outcome,
 		line, err := in.Next()
 		switch {
 		case errors.Is(err, io.EOF):
+			r.turned[path] = in.Drops()
 			return true
 		case errors.Is(err, segment.ErrTorn):
-			warnings[err.Error()+": what is whole was counted"] = true
+			r.warnings[err.Error()+": what is whole was counted"] = true
 			return true
 		case err != nil:
 			return yield(nil, err) && false
@@ -84,13 +99,31 @@ func readFile(path string, warnings map[string]bool, yield func(*replay.Outcome,
 	}
 }
 
+// turnedAway adds what a mirror turned away before it became an outcome: what its
+// guards refuse by the operation alone, and what it shed.
+func (b *builder) turnedAway(byFile map[string]map[string]uint64) {
+	c := &b.all.counts
+	for _, reasons := range byFile {
+		for reason, n := range reasons {
+			if name, ok := strings.CutPrefix(reason, replay.TurnedRefused); ok {
+				c.Refused[name] += int(n)
+				c.Records += int(n)
+			} else if name, ok := strings.CutPrefix(reason, replay.TurnedShed); ok {
+				c.Shed[name] += int(n)
+				c.Planned += int(n)
+				c.Records += int(n)
+			}
+		}
+	}
+}
+
 // report draws what the builder counted.
 func (b *builder) report(run replay.Run) *Report {
 	r := &Report{
 		Schema: Schema,
 		Run: RunInfo{
 			Started: stamp(&run.Started), Ended: stamp(run.Ended), Interrupted: run.Interrupted,
-			Speed: run.Asked.Speed.String(), Capture: strings.Join(run.Asked.Capture, " "),
+			Speed: run.Asked.Speed.String(), Capture: strings.Join(run.Asked.Capture, " "), Mirror: run.Asked.Mirror,
 			Source: identity(run.Source), Target: identity(run.Target), Version: run.Versions.Esshadow,
 		},
 		Counts: b.all.counts, Latency: b.all.latencies(), Differences: b.all.differences,
@@ -101,7 +134,7 @@ func (b *builder) report(run replay.Run) *Report {
 	if run.Sums != nil {
 		inFlight = int(run.Sums.InFlightMax)
 	}
-	r.Sender = sender(b.all.counts, b.lag.quantiles(), b.ownLag.quantiles(), b.planned.seconds(), b.actual.seconds(), inFlight)
+	r.Sender = sender(shedding(b.all.counts, run.Asked.Mirror), b.lag.quantiles(), b.ownLag.quantiles(), b.planned.seconds(), b.actual.seconds(), inFlight)
 	r.Verdict = judgeRun(r, b.scan.strangers())
 	return r
 }

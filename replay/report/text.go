@@ -76,7 +76,11 @@ func (t *textWriter) head(r *Report) {
 	if r.Run.Interrupted {
 		state = "  INTERRUPTED: what follows is the part that ran"
 	}
-	t.line("esshadow replay of %s at speed %s, %s%s", r.Run.Capture, r.Run.Speed, r.Run.Started, state)
+	if r.Run.Mirror {
+		t.line("esshadow mirror of %s since %s%s", r.Run.Capture, r.Run.Started, state)
+	} else {
+		t.line("esshadow replay of %s at speed %s, %s%s", r.Run.Capture, r.Run.Speed, r.Run.Started, state)
+	}
 	if t.err != nil {
 		return
 	}

@@ -28,19 +28,42 @@ const saturatedP99 = 1000.0
 // for the wait for earlier requests of the same connection, which is the
 // target's doing. What was shed has no latency, so that any shedding makes the
 // latencies of the rest too good.
-func sender(c Counts, lag, own Quantiles, planned, actual float64, inFlight int) Sender {
+func sender(shed map[string]int, lag, own Quantiles, planned, actual float64, inFlight int) Sender {
 	s := Sender{State: Healthy, Lag: lag, SpanPlanned: planned, SpanActual: actual, InFlightMax: inFlight}
 	late := own.Max
 	if own.P99 != nil {
 		late = own.P99
 	}
 	switch {
-	case total(c.Shed) > c.Shed[shedCancelled] || late != nil && *late > saturatedP99:
+	case total(shed) > shed[shedCancelled] || late != nil && *late > saturatedP99:
 		s.State = Saturated
 	case late != nil && *late > lateP99:
 		s.State = Late
 	}
 	return s
+}
+
+// mirrorShed is the share of requests that a mirror may shed for lack of room
+// before its latencies are called unusable: it runs for weeks, and what it sheds
+// in a bad minute says little of them.
+const mirrorShed = 0.01
+
+// shedding is what speaks against the sender of what was shed. Of a mirror, what it
+// shed because its target was sick or because it was told to is no lack of room.
+func shedding(c Counts, mirror bool) map[string]int {
+	if !mirror {
+		return c.Shed
+	}
+	room := map[string]int{}
+	for _, reason := range []string{"in_flight", "queue_full", "local_limit"} {
+		if n := c.Shed[reason]; n > 0 {
+			room[reason] = n
+		}
+	}
+	if float64(total(room)) > mirrorShed*float64(c.Planned) {
+		return room
+	}
+	return nil
 }
 
 // States of a verdict.

@@ -1,0 +1,146 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/esshadow/esshadow/internal/es"
+	"github.com/esshadow/esshadow/replay"
+)
+
+// classNotSent is what a request comes to that this machine could not send.
+const classNotSent = "not_sent"
+
+// guarded is a target behind the breaker.
+type guarded struct {
+	replay.Target
+	breaker *breaker
+}
+
+var _ replay.Target = (*guarded)(nil)
+
+// Send implements replay.Target.
+func (g *guarded) Send(shot *replay.Shot, ans *replay.Answer) {
+	may, trial := g.breaker.begin()
+	if !may {
+		ans.Shed = ShedBreaker
+		return
+	}
+	g.Target.Send(shot, ans)
+	g.breaker.end(time.Now(), failureOf(ans), trial)
+}
+
+// failureOf is the class of a failure that speaks of the target's health, "" where
+// it answered. An answer that is no HTTP, or breaks off, is one.
+func failureOf(ans *replay.Answer) string {
+	switch {
+	case ans.Shed != "":
+		return classNotSent
+	case ans.Err != "":
+		return ans.Err
+	}
+	return replay.StatusClass(ans.Status)
+}
+
+// identifyWait bounds the question to the target who it is.
+const identifyWait = 5 * time.Second
+
+// Identify asks the target who it is, and opens the way to it, unless it is the
+// source or a proxy: then the error wraps replay.ErrTargetIsSource or
+// replay.ErrTargetIsProxy. Other errors say why nothing is known; the mirror goes
+// on asking.
+func (m *Mirror) Identify(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, identifyWait)
+	defer stop()
+	id, err := m.opt.Ask(ctx)
+	if err == nil {
+		err = m.checkTarget(ctx, id)
+	}
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return err
+	}
+	m.breaker.asked(time.Now(), whyNot(err))
+	return err
+}
+
+// checkTarget compares the target with the source, and notes what it is.
+func (m *Mirror) checkTarget(ctx context.Context, id es.Identity) error {
+	if m.opt.Source != nil {
+		if err := replay.Distinct(id, m.opt.Source(ctx).UUID); err != nil {
+			return err
+		}
+	}
+	if old := m.identity.Swap(&id); old == nil || *old != id {
+		m.describe(func(r *replay.Run) { r.Target = id })
+		m.log.Info("mirror target identified", zap.String("flavor", id.Flavor), zap.String("version", id.Version))
+	}
+	return nil
+}
+
+// whyNot names an error of Identify without quoting it.
+func whyNot(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, replay.ErrTargetIsSource):
+		return "target_is_source"
+	case errors.Is(err, replay.ErrTargetIsProxy):
+		return "target_is_proxy"
+	case errors.Is(err, replay.ErrTargetUnauthorised):
+		return "unauthorised"
+	case errors.Is(err, replay.ErrTargetUnreachable):
+		return "unreachable"
+	}
+	return whyUnknown
+}
+
+// who is the target, as far as it is known.
+func (m *Mirror) who() es.Identity {
+	if id := m.identity.Load(); id != nil {
+		return *id
+	}
+	return es.Identity{}
+}
+
+// watch asks a target that is left alone, when its time has come, whether it is
+// back, until ctx ends.
+func (m *Mirror) watch(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		wait := time.Hour
+		if until, open := m.breaker.due(); open {
+			wait = time.Until(until)
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+			if until, open := m.breaker.due(); open && !time.Now().Before(until) {
+				_ = m.Identify(ctx) // the breaker keeps why not, and tells of it
+			}
+		case <-m.kick:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// breakerChanged logs, and wakes the watch.
+func (m *Mirror) breakerChanged(from, to Breaker, why string) {
+	select {
+	case m.kick <- struct{}{}:
+	default:
+	}
+	facts := []zap.Field{zap.Stringer("state", to), zap.Stringer("before", from), zap.String("why", why)}
+	switch to {
+	case BreakerOpen:
+		m.log.Warn("mirror breaker changed", facts...)
+	case BreakerClosed:
+		m.log.Info("mirror breaker changed", facts...)
+	default:
+		m.log.Debug("mirror breaker changed", facts...)
+	}
+}
