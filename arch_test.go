@@ -88,8 +88,9 @@ func rooms() map[string][]string {
 		"proxy":           {"capture", "internal/es", "internal/size"},
 		"replay":          {"capture", "capture/segment", "internal/es", "internal/size"},
 		"replay/diff":     {"internal/es"},
+		"replay/mirror":   {"replay", "capture", "capture/segment", "internal/es", "internal/size"},
 		"replay/report":   {"replay", "replay/diff", "capture/segment", "internal/es"},
-		"configs":         {"proxy", "capture", "capture/segment", "sanitize", "replay", "internal/size"},
+		"configs":         {"proxy", "capture", "capture/segment", "sanitize", "replay", "replay/mirror", "internal/size"},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/proxy"
 	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/replay/mirror"
 	"github.com/esshadow/esshadow/sanitize"
 )
 
@@ -20,6 +21,7 @@ type Config struct {
 	Proxy    proxy.Config `yaml:"proxy"`
 	Capture  Capture      `yaml:"capture"`
 	Sanitize Sanitize     `yaml:"sanitize"`
+	Mirror   Mirror       `yaml:"mirror"`
 	Replay   Replay       `yaml:"replay"`
 	Report   Report       `yaml:"report"`
 	Sandbox  Sandbox      `yaml:"sandbox"`
@@ -40,6 +42,16 @@ type Sanitize struct {
 	Rules           string `yaml:"rules"` // file that replaces all of this section but key
 	Key             string `yaml:"key"`   // file; empty: a key for this process alone
 }
+
+// Mirror is what of the live traffic is sent to a second cluster, and where.
+type Mirror struct {
+	mirror.Config `yaml:",inline"`
+	Out           string `yaml:"out"` // run directory; empty: named by the time
+	Target        Target `yaml:"target"`
+}
+
+// On tells that there is a target to mirror to.
+func (m *Mirror) On() bool { return m.Target.URL != "" }
 
 // Replay is what is sent, and where.
 type Replay struct {
@@ -98,6 +110,7 @@ func Default() Config {
 		Proxy:    proxy.Default(),
 		Capture:  Capture{Config: capture.Default(), Files: segment.DefaultConfig()},
 		Sanitize: Sanitize{Config: sanitize.Default()},
+		Mirror:   Mirror{Config: mirror.Default(), Target: Target{TargetConfig: mirror.DefaultTarget()}},
 		Replay:   Replay{Config: replay.Default(), Target: Target{TargetConfig: replay.DefaultTarget()}},
 		Report:   Report{Format: "text", Output: "-"},
 		Sandbox:  Sandbox{Listen: "127.0.0.1:9200", MaxDocs: 1_000_000},
@@ -143,14 +156,19 @@ func (c *Config) validate() error {
 	if len(p.Upstreams) == 0 {
 		p.Upstreams = []string{"http://127.0.0.1:9200"}
 	}
-	if t.URL == "" {
-		t.URL = "http://127.0.0.1:9200"
+	m := c.Mirror.Target.TargetConfig
+	for _, url := range []*string{&t.URL, &m.URL} {
+		if *url == "" {
+			*url = "http://127.0.0.1:9200"
+		}
 	}
 	return errors.Join(
 		under("proxy", p.Validate()),
 		under("capture", c.Capture.Config.Validate()),
 		under("capture", c.Capture.Files.Validate()),
 		under("sanitize", c.Sanitize.Config.Validate()),
+		under("mirror", c.Mirror.Config.Validate()),
+		under("mirror.target", m.Validate()),
 		under("replay", c.Replay.Config.Validate()),
 		under("replay.target", t.Validate()),
 		under("replay", c.Replay.window()),

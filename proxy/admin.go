@@ -18,6 +18,7 @@ type Readiness struct {
 	Status    string          `json:"status"` // ready, draining, no_upstream or starting
 	Upstreams []UpstreamState `json:"upstreams"`
 	Capture   any             `json:"capture,omitempty"`
+	Mirror    any             `json:"mirror,omitempty"`
 }
 
 // UpstreamState is one node in Readiness.
@@ -28,9 +29,9 @@ type UpstreamState struct {
 
 // AdminHandler serves /metrics from reg, /healthz (the process lives) and
 // /readyz (it takes requests and some node is believed to answer; 503 else).
-// capture, which may be nil, gives the state of capturing for /readyz; it does
-// not decide readiness, as traffic passes without it.
-func (p *Proxy) AdminHandler(reg prometheus.Gatherer, capture func() any) http.Handler {
+// beside, which may be nil, adds the states of capturing and mirroring to
+// /readyz; they do not decide readiness, as traffic passes without them.
+func (p *Proxy) AdminHandler(reg prometheus.Gatherer, beside func(*Readiness)) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -38,8 +39,8 @@ func (p *Proxy) AdminHandler(reg prometheus.Gatherer, capture func() any) http.H
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		state, code := p.readiness(r.Context())
-		if capture != nil {
-			state.Capture = capture()
+		if beside != nil {
+			beside(&state)
 		}
 		writeJSON(w, code, state)
 	})

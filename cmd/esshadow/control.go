@@ -51,6 +51,7 @@ func deeds() []deed {
 	return []deed{
 		{"/control/status", http.MethodGet, (*control).status},
 		{"/control/capture", http.MethodPost, (*control).capture},
+		{"/control/mirror", http.MethodPost, (*control).mirror},
 		{"/control/sample", http.MethodPost, (*control).sample},
 		{"/control/rotate", http.MethodPost, (*control).rotate},
 		{"/control/reload", http.MethodPost, (*control).reload},
@@ -140,21 +141,43 @@ func nothing(body []byte) error {
 	return nil
 }
 
-func (c *control) capture(_ context.Context, body []byte) (any, error) {
+// onOff reads which of the two is wanted.
+func onOff(body []byte) (on bool, err error) {
 	var q struct {
 		State string `json:"state"`
 	}
-	err := wanted(body, &q, `{"state":"on"}`)
+	if err := wanted(body, &q, `{"state":"on"}`); err != nil {
+		return false, err
+	}
+	if q.State != "on" && q.State != "off" {
+		return false, refusal(http.StatusBadRequest, "state %q: want on or off", q.State)
+	}
+	return q.State == "on", nil
+}
+
+func (c *control) capture(_ context.Context, body []byte) (any, error) {
+	on, err := onOff(body)
 	switch {
 	case err != nil:
 		return nil, err
-	case q.State != "on" && q.State != "off":
-		return nil, refusal(http.StatusBadRequest, "state %q: want on or off", q.State)
 	case c.g.recorder == nil:
 		return nil, errNoCapture()
 	}
-	c.g.recorder.Pause(q.State == "off")
+	c.g.recorder.Pause(!on)
 	return map[string]string{"state": c.g.recorder.State().String()}, nil
+}
+
+func (c *control) mirror(_ context.Context, body []byte) (any, error) {
+	on, err := onOff(body)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.g.mirror == nil:
+		return nil, refusal(http.StatusConflict, "this proxy was started without a mirror")
+	}
+	c.g.mirror.Pause(!on)
+	s := c.g.mirror.Stats()
+	return map[string]string{"state": s.State()}, nil
 }
 
 func errNoCapture() error {

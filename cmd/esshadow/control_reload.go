@@ -55,12 +55,13 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(next.Log.Validate(), next.Proxy.Validate(), next.Capture.Config.Validate(), next.Capture.Files.Validate()); err != nil {
+	if err := errors.Join(next.Log.Validate(), next.Proxy.Validate(), next.Capture.Config.Validate(), next.Capture.Files.Validate(),
+		next.Mirror.Config.Validate()); err != nil {
 		return err
 	}
 	now := g.config()
 	for _, key := range changedKeys(now, next) {
-		if changesLive(key, g.recorder != nil) {
+		if changesLive(key, g.recorder != nil, g.mirror != nil) {
 			r.Changed = append(r.Changed, key)
 		} else {
 			r.Restart = append(r.Restart, key)
@@ -74,6 +75,12 @@ func (g *gateway) takeOver(r *reloadResult) error {
 		if err := g.recorder.Reload(next.Capture.Config); err != nil {
 			return err
 		}
+	}
+	if g.mirror != nil {
+		if err := g.mirror.Reload(next.Mirror.Config); err != nil {
+			return err
+		}
+		now.Mirror.Sample, now.Mirror.Queue, now.Mirror.InFlight = next.Mirror.Sample, next.Mirror.Queue, next.Mirror.InFlight
 	}
 	level, err := zapcore.ParseLevel(next.Log.Level)
 	if err != nil {
@@ -94,7 +101,7 @@ func (g *gateway) takeOver(r *reloadResult) error {
 }
 
 // changesLive tells whether a running proxy can take over a key's new value.
-func changesLive(key string, captures bool) bool {
+func changesLive(key string, captures, mirrors bool) bool {
 	section, name, _ := strings.Cut(key, ".")
 	switch section {
 	case "proxy":
@@ -102,6 +109,8 @@ func changesLive(key string, captures bool) bool {
 	case "capture":
 		top, _, _ := strings.Cut(name, ".")
 		return captures && slices.Contains([]string{"max_body", "queue", "priority", "sample", "ops", "indices"}, top)
+	case "mirror":
+		return mirrors && slices.Contains([]string{"sample", "queue", "in_flight"}, name)
 	case "log":
 		return name == "level"
 	}
@@ -113,7 +122,7 @@ func changesLive(key string, captures bool) bool {
 func changedKeys(a, b configs.Config) (keys []string) {
 	for section, pair := range map[string][2]any{
 		"proxy": {a.Proxy, b.Proxy}, "capture": {a.Capture, b.Capture},
-		"sanitize": {a.Sanitize, b.Sanitize}, "log": {a.Log, b.Log},
+		"mirror": {a.Mirror, b.Mirror}, "sanitize": {a.Sanitize, b.Sanitize}, "log": {a.Log, b.Log},
 	} {
 		keys = differ(keys, section, reflect.ValueOf(pair[0]), reflect.ValueOf(pair[1]))
 	}

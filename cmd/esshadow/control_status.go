@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/proxy"
 )
 
@@ -19,6 +20,7 @@ type statusReport struct {
 	Proxy     proxyStatus            `json:"proxy"`
 	Upstreams []proxy.UpstreamStatus `json:"upstreams"`
 	Capture   captureStatus          `json:"capture"`
+	Mirror    *mirrorStatus          `json:"mirror,omitempty"` // absent: nothing is mirrored
 	Log       logStatus              `json:"log"`
 	Config    configStatus           `json:"config"`
 }
@@ -49,6 +51,46 @@ type captureStatus struct {
 	Written    uint64            `json:"written_bytes"`
 }
 
+type mirrorStatus struct {
+	State    string      `json:"state"`
+	Breaker  string      `json:"breaker"`
+	Why      string      `json:"why,omitempty"` // the breaker is not closed
+	Target   string      `json:"target"`
+	Identity es.Identity `json:"identity"`
+	Dir      string      `json:"dir"`
+	Sample   float64     `json:"sample"`
+	Writes   bool        `json:"writes"`
+
+	Offered     uint64            `json:"offered"`
+	Sent        uint64            `json:"sent"`
+	Answered    uint64            `json:"answered"`
+	Errors      map[string]uint64 `json:"errors"`
+	Refused     map[string]uint64 `json:"refused"`
+	SampledOut  uint64            `json:"sampled_out"`
+	Shed        map[string]uint64 `json:"shed"`
+	Pending     uint64            `json:"pending"`
+	Differences map[string]uint64 `json:"differences"`
+	Queue       int64             `json:"queue_bytes"`
+	InFlight    int               `json:"in_flight"`
+	Disk        string            `json:"disk"`
+	Written     uint64            `json:"outcomes_written"`
+	Lost        uint64            `json:"outcomes_lost"`
+}
+
+func (g *gateway) mirrorStatus() *mirrorStatus {
+	if g.mirror == nil {
+		return nil
+	}
+	s, cfg := g.mirror.Stats(), g.config().Mirror
+	return &mirrorStatus{
+		State: s.State(), Breaker: s.Breaker.String(), Why: s.Why, Target: cfg.Target.URL, Identity: s.Target, Dir: g.mirrorDir,
+		Sample: g.mirror.Sample(), Writes: cfg.Writes,
+		Offered: s.Offered, Sent: s.Sent, Answered: s.Answered, Errors: s.Errors, Refused: s.Refused, SampledOut: s.SampledOut,
+		Shed: s.Shed, Pending: s.Pending, Differences: s.Differences, Queue: s.QueueBytes, InFlight: s.InFlight,
+		Disk: s.Disk.String(), Written: s.Written, Lost: s.Lost,
+	}
+}
+
 type logStatus struct {
 	Level string `json:"level"`
 }
@@ -76,6 +118,7 @@ func (c *control) status(ctx context.Context, body []byte) (any, error) {
 			State: s.State.String(), Received: s.Received, Captured: s.Captured, Filtered: s.Filtered, SampledOut: s.SampledOut,
 			Dropped: s.Dropped, Detected: detected(g.pipe), Pending: s.Pending, Queue: s.QueueBytes, Raw: s.RawBytes, Written: s.WrittenBytes,
 		},
+		Mirror: g.mirrorStatus(),
 		Log:    logStatus{g.level.String()},
 		Config: configStatus{File: g.file, Reload: g.lastReload()},
 	}

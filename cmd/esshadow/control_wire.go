@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/esshadow/esshadow/configs"
+	"github.com/esshadow/esshadow/proxy"
 )
 
 // running is what can change of a gateway while it serves.
@@ -22,11 +23,13 @@ type running struct {
 	admin   string
 	file    string // of the configuration
 	preset  string
-	level   zap.AtomicLevel
-	again   func() (configs.Config, error) // reads the configuration anew; nil: cannot
-	bound   func(*configs.Config)          // bounds memory by a configuration; may be nil
-	end     context.CancelFunc             // begins to drain
-	notify  func(state string)             // tells the service manager; never nil
+	// mirrorDir is the mirror's run directory.
+	mirrorDir string
+	level     zap.AtomicLevel
+	again     func() (configs.Config, error) // reads the configuration anew; nil: cannot
+	bound     func(*configs.Config)          // bounds memory by a configuration; may be nil
+	end       context.CancelFunc             // begins to drain
+	notify    func(state string)             // tells the service manager; never nil
 
 	reloading sync.Mutex // held during a reload
 
@@ -70,8 +73,16 @@ func (g *gateway) drain() { g.end() }
 // adminHandler serves what shows the proxy, and what changes it.
 func (g *gateway) adminHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", g.proxy.AdminHandler(g.registry, func() any {
-		return map[string]string{"state": g.captureStats().State.String()}
+	mux.Handle("/", g.proxy.AdminHandler(g.registry, func(r *proxy.Readiness) {
+		r.Capture = map[string]string{"state": g.captureStats().State.String()}
+		if g.mirror != nil {
+			s := g.mirror.Stats()
+			state := map[string]string{"state": s.State(), "breaker": s.Breaker.String(), "disk": s.Disk.String()}
+			if s.Why != "" {
+				state["why"] = s.Why
+			}
+			r.Mirror = state
+		}
 	}))
 	mux.Handle("/control/", &control{g: g, open: loopback(g.admin)})
 	return mux

@@ -43,6 +43,9 @@ else the proxy needs --admin-token-file, and ctl the same token by --token-file.
 		k.command("capture on|off", "Switch capturing on or off; traffic passes in both", 1, func(a []string) (string, any) {
 			return "capture", map[string]string{"state": a[0]}
 		}),
+		k.command("mirror on|off", "Switch mirroring on or off; what is not mirrored is counted", 1, func(a []string) (string, any) {
+			return "mirror", map[string]string{"state": a[0]}
+		}),
 		k.command("sample RATIO", "Capture this part of the connections, 0 to 1, until a reload", 1, func(a []string) (string, any) {
 			ratio, err := strconv.ParseFloat(a[0], 64)
 			if err != nil {
@@ -86,7 +89,7 @@ func (k *ctl) command(use, short string, args int, ask func([]string) (deed stri
 }
 
 func exampleOf(name string) string {
-	return map[string]string{"capture": "capture off", "sample": "sample 0.1", "log-level": "log-level debug"}[name] +
+	return map[string]string{"capture": "capture off", "mirror": "mirror off", "sample": "sample 0.1", "log-level": "log-level debug"}[name] +
 		map[bool]string{true: name}[name == "status" || name == "rotate" || name == "reload" || name == "drain"]
 }
 
@@ -220,6 +223,9 @@ func printStatus(w io.Writer, r *statusReport) {
 		fmt.Fprintf(w, "; detectors found %d kept values%s", capture.Sum(c.Detected), reasons(c.Detected))
 	}
 	fmt.Fprintln(w)
+	if m := r.Mirror; m != nil {
+		printMirror(w, m)
+	}
 	fmt.Fprintf(w, "log level %s\n", r.Log.Level)
 	if r.Config.File != "" {
 		fmt.Fprintf(w, "configuration %s\n", r.Config.File)
@@ -229,4 +235,15 @@ func printStatus(w io.Writer, r *statusReport) {
 	} else if l != nil {
 		fmt.Fprintf(w, "RELOAD FAILED at %s, the old configuration holds: %s\n", l.Time.Format(time.RFC3339), l.Error)
 	}
+}
+
+func printMirror(w io.Writer, m *mirrorStatus) {
+	fmt.Fprintf(w, "mirror %s to %s, breaker %s", m.State, m.Target, m.Breaker)
+	if m.Why != "" {
+		fmt.Fprintf(w, " (%s)", m.Why)
+	}
+	fmt.Fprintf(w, ", sample %v: offered %d = sent %d + refused %d%s + sampled out %d + shed %d%s + pending %d; answered %d, errors %d%s, differences %d%s\n",
+		m.Sample, m.Offered, m.Sent, sum(m.Refused), reasons(m.Refused), m.SampledOut, sum(m.Shed), reasons(m.Shed), m.Pending,
+		m.Answered, sum(m.Errors), reasons(m.Errors), sum(m.Differences), reasons(m.Differences))
+	fmt.Fprintf(w, "mirror outcomes in %s: disk %s, %d written, %d lost\n", m.Dir, m.Disk, m.Written, m.Lost)
 }

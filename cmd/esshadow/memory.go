@@ -22,6 +22,9 @@ func memoryBound(cfg *configs.Config) int64 {
 		}
 		n += cfg.Capture.Queue + size.Size(2*workers)*cfg.Capture.MaxBody // see capture.Config.Queue
 	}
+	if cfg.Mirror.On() {
+		n += cfg.Mirror.Queue + cfg.Mirror.Target.AnswerMemory + 2*cfg.Capture.MaxBody // one request while it is sanitised
+	}
 	return int64(n)
 }
 

@@ -23,32 +23,32 @@ import (
 
 var _ capture.Sanitizer = (*sanitize.Worker)(nil)
 
-// startCapture makes the recorder: rules and key, the files' header, workers.
-func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) error {
+// policy is what sanitises, for the capture and for the mirror alike.
+type policy struct {
+	pipe *sanitize.Pipeline
+	meta segment.Meta // of the capture
+}
+
+// makePolicy reads rules and key.
+func (g *gateway) makePolicy(s *streams, set *settings) (policy, error) {
 	cfg := &set.cfg
-	if err := errors.Join(cfg.Capture.Config.Validate(), cfg.Capture.Files.Validate()); err != nil {
-		return &codeError{exitUsage, err}
-	}
-	if err := writable(cfg.Capture.Files.Dir); err != nil {
-		return usage("--capture: %w", err)
-	}
 	if err := loadRules(s, &cfg.Sanitize, set.presetSaid); err != nil {
-		return err
+		return policy{}, err
 	}
 	key, err := loadKey(cfg.Sanitize.Key)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return policy{}, &codeError{exitUsage, err}
 	}
 	if cfg.Sanitize.Key == "" && pipeNeedsKey(cfg.Sanitize.Preset) {
 		g.log.Warn("no --key: pseudonyms are made with a key for this process alone and agree with those of no other; it is gone at the end")
 	}
 	meta, salt, err := captureMeta()
 	if err != nil {
-		return err
+		return policy{}, err
 	}
 	pipe, err := sanitize.New(cfg.Sanitize.Config, key, salt)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return policy{}, &codeError{exitUsage, err}
 	}
 	g.pipe = pipe
 	if pipe.Scope() == "project" {
@@ -60,11 +60,62 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	if meta.Plaintext {
 		g.log.Warn("preset off: requests are written to the disk as they are, personal data included")
 	}
+	return policy{pipe, meta}, nil
+}
+
+// startTaps makes what is given a copy of the traffic: the capture, the mirror.
+func (g *gateway) startTaps(ctx context.Context, s *streams, set *settings) error {
+	cfg := &set.cfg
+	if cfg.Capture.Files.Dir == "" && !cfg.Mirror.On() {
+		return nil
+	}
+	if err := g.checkTaps(cfg); err != nil {
+		return err
+	}
+	p, err := g.makePolicy(s, set)
+	if err != nil {
+		return err
+	}
+	g.source = &sourceCluster{cfg: cfg.Proxy, log: g.log}
+	if cfg.Capture.Files.Dir != "" {
+		if err := g.startCapture(ctx, p, cfg); err != nil {
+			return err
+		}
+	}
+	if cfg.Mirror.On() {
+		return g.startMirror(ctx, p, s, set)
+	}
+	return nil
+}
+
+// checkTaps names what is wrong with the settings before anything is begun.
+func (g *gateway) checkTaps(cfg *configs.Config) error {
+	errs := []error{cfg.Capture.Config.Validate()}
+	if cfg.Capture.Files.Dir != "" {
+		errs = append(errs, cfg.Capture.Files.Validate())
+	}
+	if cfg.Mirror.On() {
+		errs = append(errs, cfg.Mirror.Config.Validate(), cfg.Mirror.Target.TargetConfig.Validate())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &codeError{exitUsage, err}
+	}
+	if dir := cfg.Capture.Files.Dir; dir != "" {
+		if err := writable(dir); err != nil {
+			return usage("--capture: %w", err)
+		}
+	}
+	return nil
+}
+
+// startCapture makes the recorder: the files' header, workers.
+func (g *gateway) startCapture(ctx context.Context, p policy, cfg *configs.Config) error {
 	to, err := segment.ParseRecipients(cfg.Sanitize.Recipients)
 	if err != nil {
 		return usage("sanitize.recipients: %w", err)
 	}
-	id := sourceIdentity(ctx, cfg.Proxy, g.log)
+	meta := p.meta
+	id := g.source.ask(ctx)
 	if known := cfg.Sanitize.Snapshot; known != nil && id.Version != "" && known.Engine != "" && known.Engine != id.Version {
 		g.log.Warn("the schema was pulled from an engine of another version: pull it again")
 	}
@@ -73,7 +124,7 @@ func (g *gateway) startCapture(ctx context.Context, s *streams, set *settings) e
 	}
 	g.recorder, err = capture.NewRecorder(cfg.Capture.Config, capture.Options{
 		Open:         capture.OpenSegments(cfg.Capture.Files, meta, g.log, segment.WithRecipients(to)),
-		NewSanitizer: func() capture.Sanitizer { return pipe.Worker() },
+		NewSanitizer: func() capture.Sanitizer { return p.pipe.Worker() },
 		Log:          g.log,
 	})
 	return err

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,9 +14,8 @@ import (
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/configs"
-	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/proxy"
-	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/replay/mirror"
 	"github.com/esshadow/esshadow/sanitize"
 )
 
@@ -28,21 +27,32 @@ func newProxyCmd(s *streams) *cobra.Command {
 		Short: "Pass live traffic through, and capture it sanitised",
 		Long: `proxy stands in front of a cluster. Requests and answers pass through unchanged;
 with --capture, sanitised records of them are written to segment files, which
-never makes a client wait. Without --capture it passes through only.
+never makes a client wait. With --mirror, a copy of the requests goes from memory
+to a second cluster, whose answers are compared with those of the first: reads
+only, unless --mirror-writes says otherwise. Without both it passes through only.
 
 Pseudonyms are made with the key of --key. Without one, a key is made for this
 process alone: its pseudonyms then agree with those of no other process, and no
 documents can be sanitised to match them.`,
 		Example: `  esshadow proxy --upstream http://10.0.0.5:9200
   openssl rand -hex 32 > key && chmod 600 key
-  esshadow proxy --upstream https://es1:9200,https://es2:9200 --capture /var/lib/esshadow --key key`,
+  esshadow proxy --upstream https://es1:9200,https://es2:9200 --capture /var/lib/esshadow --key key
+  esshadow proxy --upstream http://es1:9200 --mirror http://new:9200 --mirror-sample 0.1 --mirror-out /var/lib/esshadow/mirror --key key`,
 		Args: noArgs,
 	}
 	set := newSettings(c, s)
-	off := proxyFlags(c, set)
-	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
+	given := proxyFlags(c, set)
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		secretsFromEnv(s, "ESSHADOW_PROXY_MIRROR", &set.cfg.Mirror.Target)
+		return set.load(c)
+	}
 	c.RunE = graceful(func(ctx context.Context, _ []string) error {
-		set.cfg.Sanitize.AcceptPlaintext = *off
+		if err := given.complete(&set.cfg); err != nil {
+			return &codeError{exitUsage, err}
+		}
+		if err := errors.Join(readTarget(s, "--mirror-", &set.cfg.Mirror.Target)...); err != nil {
+			return &codeError{exitUsage, err}
+		}
 		set.presetSaid = said(c, s, "preset")
 		set.again = func() (configs.Config, error) { return proxyConfigAgain(c, s, set) }
 		var restore func()
@@ -65,7 +75,7 @@ func proxyConfigAgain(c *cobra.Command, s *streams, set *settings) (configs.Conf
 	root, twin := &cobra.Command{Use: c.Root().Name()}, &cobra.Command{Use: c.Name()}
 	root.AddCommand(twin)
 	next := newSettings(twin, s)
-	off := proxyFlags(twin, next)
+	said := proxyFlags(twin, next)
 	flags := givenFlags(c)
 	for i, x := range flags {
 		flags[i].flag = twin.Flags().Lookup(x.flag.Name)
@@ -76,11 +86,23 @@ func proxyConfigAgain(c *cobra.Command, s *streams, set *settings) (configs.Conf
 	if err := next.layer(twin, flags); err != nil {
 		return next.cfg, err
 	}
-	next.cfg.Sanitize.AcceptPlaintext = *off
-	return next.cfg, nil
+	return next.cfg, said.complete(&next.cfg)
 }
 
-func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
+// proxySaid is what the flags of proxy that are no settings say.
+type proxySaid struct {
+	plaintext bool
+	rules     []string // of the mirror's index map
+}
+
+// complete puts it into the configuration.
+func (x *proxySaid) complete(cfg *configs.Config) error {
+	cfg.Sanitize.AcceptPlaintext = x.plaintext
+	return indexMap(x.rules, "--mirror-index-map", &cfg.Mirror.IndexMap)
+}
+
+func proxyFlags(c *cobra.Command, set *settings) *proxySaid {
+	said := &proxySaid{}
 	f, cfg := c.Flags(), &set.cfg
 	p, r, files := &cfg.Proxy, &cfg.Capture.Config, &cfg.Capture.Files
 	f.StringSliceVar(&p.Upstreams, "upstream", nil, "nodes of the source cluster: `URL[,URL...]`, used in turn")
@@ -94,7 +116,7 @@ func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
 	f.StringVar(&cfg.Sanitize.Rules, "rules", "", "sanitising rules `file`; its preset gives way to --preset")
 	f.StringVar(&cfg.Sanitize.Schema, "schema", "", "what 'esshadow schema pull' wrote of the source: `file`; before the one that the rules name")
 	f.StringVar(&cfg.Sanitize.Key, "key", "", "pseudonym key `file`: 64 hex digits, mode 0600")
-	accept := f.Bool("i-accept-plaintext-on-disk", false, "allow --preset off: requests are stored as they are, personal data included")
+	f.BoolVar(&said.plaintext, "i-accept-plaintext-on-disk", false, "allow --preset off: requests are stored as they are, personal data included")
 	f.Var(&r.MaxBody, "max-body", "request bodies above this are forwarded, but not captured")
 	f.Var(&r.Queue, "queue", "memory for exchanges on their way to the disk; beyond it records are dropped and counted")
 	f.StringVar(&r.Priority, "priority", r.Priority, "what is dropped last when the queue is short of room: writes, or none for all alike")
@@ -113,14 +135,17 @@ func proxyFlags(c *cobra.Command, set *settings) (acceptPlaintext *bool) {
 	f.StringVar(&p.TLS.Key, "tls-key", "", "the certificate's key, a PEM `file`")
 	f.DurationVar(&p.Drain, "drain", p.Drain, "time for requests in flight at the end")
 	f.StringVar(&p.HostHeader, "host-header", p.HostHeader, "what the node sees as Host: auto, upstream or pass")
+	mirrorFlags(f, &cfg.Mirror, &said.rules)
 	logFlags(f, &cfg.Log)
-	return accept
+	return said
 }
 
 // gateway is a running proxy and all that belongs to it.
 type gateway struct {
 	proxy    *proxy.Proxy
-	recorder *capture.Recorder // nil: passes through only
+	recorder *capture.Recorder // nil: nothing is captured
+	mirror   *mirror.Mirror    // nil: nothing is mirrored
+	source   *sourceCluster    // nil without both
 	pipe     *sanitize.Pipeline
 	registry *prometheus.Registry
 	log      *zap.Logger
@@ -136,17 +161,12 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	g := &gateway{registry: newRegistry(readBuild())}
 	g.log, g.level = newLeveled(cfg.Log, s.err)
 	g.started, g.file, g.again, g.bound, g.cfg, g.notify = time.Now().UTC(), set.file, set.again, set.bound, *cfg, notifier(s.env)
-	if cfg.Capture.Files.Dir != "" {
-		if err := g.startCapture(ctx, s, set); err != nil {
-			return err
-		}
+	if err := g.startTaps(ctx, s, set); err != nil {
+		return g.stop(s, set, err)
 	}
 	g.registry.MustRegister(newCaptureMetrics(g.captureStats, cfg.Capture.Files.Dir), newDetectedMetric(g.pipe))
 	cfg.Proxy.MaxBody = cfg.Capture.MaxBody
-	deps := proxy.Deps{Log: g.log, Registry: g.registry, Version: readBuild().Version}
-	if g.recorder != nil {
-		deps.Tap = g.recorder
-	}
+	deps := proxy.Deps{Log: g.log, Registry: g.registry, Version: readBuild().Version, Tap: g.tap()}
 	var err error
 	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
 		return g.stop(s, set, &codeError{exitUsage, err})
@@ -173,6 +193,9 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	}
 	ctx, g.end = context.WithCancel(ctx)
 	defer g.end()
+	if err := g.mirrorElsewhere(ctx, &cfg.Mirror, ln.Addr()); err != nil {
+		return errors.Join(err, ln.Close(), closeListener(aln))
+	}
 	g.listen, g.preset = ln.Addr().String(), cfg.Sanitize.Preset
 	admin := "off"
 	adminDone := make(chan error, 1)
@@ -189,6 +212,9 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	if g.recorder != nil {
 		where = fmt.Sprintf("capture %s (preset %s)", cfg.Capture.Files.Dir, cfg.Sanitize.Preset)
 	}
+	if g.mirror != nil {
+		where += ", mirror to " + cfg.Mirror.Target.URL
+	}
 	s.note("esshadow proxy: listening on %s, admin on %s, upstream %s, %s", ln.Addr(), admin, strings.Join(cfg.Proxy.Upstreams, ","), where)
 	if set.listening != nil {
 		set.listening(ln.Addr())
@@ -204,8 +230,17 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 // captureClose bounds the wait for records that are on their way to the disk.
 const captureClose = 30 * time.Second
 
-// stop closes the capture and writes the sums.
+// stop closes mirror and capture, and writes the sums.
 func (g *gateway) stop(s *streams, set *settings, err error) error {
+	var mirrored sync.WaitGroup
+	var mirrorErr error
+	if g.mirror != nil {
+		mirrored.Go(func() {
+			var sums mirror.Stats
+			sums, mirrorErr = g.mirror.Close()
+			s.note("%s", mirrorSums(&sums, g.mirrorDir))
+		})
+	}
 	if g.recorder != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), max(set.cfg.Proxy.Drain, captureClose))
 		defer cancel()
@@ -219,37 +254,16 @@ func (g *gateway) stop(s *streams, set *settings, err error) error {
 		}
 		err = errors.Join(err, closeErr)
 	}
+	mirrored.Wait()
 	if g.proxy != nil {
 		p := g.proxy.Stats()
 		s.note("esshadow proxy: %d requests on %d connections, %d answered by the proxy itself", p.Requests, p.Connections, p.Own)
 	}
-	return err
+	return errors.Join(err, mirrorErr)
 }
 
 func captureSums(s capture.Stats) string {
 	return fmt.Sprintf("esshadow capture: received %d = captured %d + filtered %d%s + sampled out %d + dropped %d%s; %d bytes of lines in %d bytes of files",
 		s.Received, s.Captured, capture.Sum(s.Filtered), reasons(s.Filtered), s.SampledOut,
 		capture.Sum(s.Dropped), reasons(s.Dropped), s.RawBytes, s.WrittenBytes)
-}
-
-// identifyWait bounds the question to the source who it is.
-const identifyWait = 3 * time.Second
-
-// sourceIdentity asks the upstream's nodes in turn. Not to know is no obstacle: a
-// secured cluster does not answer the proxy, which has no credentials.
-func sourceIdentity(ctx context.Context, cfg proxy.Config, log *zap.Logger) es.Identity {
-	ctx, cancel := context.WithTimeout(ctx, identifyWait)
-	defer cancel()
-	t := replay.DefaultTarget()
-	t.Insecure, t.Fingerprint = cfg.UpstreamTLS.Insecure, cfg.UpstreamTLS.Fingerprint
-	if path := cfg.UpstreamTLS.CACert; path != "" {
-		t.CACert, _ = os.ReadFile(path) // proxy.New says what is wrong with it
-	}
-	for _, t.URL = range cfg.Upstreams {
-		if id, err := replay.Identify(ctx, t); err == nil {
-			return id
-		}
-	}
-	log.Warn("the source cluster could not be identified: a replay against it will not be recognised")
-	return es.Identity{}
 }

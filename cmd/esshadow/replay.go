@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,7 +48,7 @@ captured cluster itself is refused as a target.`,
 	r := &replayCmd{s: s, set: newSettings(c, s)}
 	r.flags(c)
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
-		r.secretsFromEnv()
+		secretsFromEnv(s, "ESSHADOW_REPLAY", &r.set.cfg.Replay.Target)
 		return r.set.load(c)
 	}
 	c.RunE = graceful(func(ctx context.Context, paths []string) error {
@@ -97,52 +95,12 @@ func (r *replayCmd) flags(c *cobra.Command) {
 	logFlags(f, &r.set.cfg.Log)
 }
 
-// secretsFromEnv takes what no flag may hold. Files win over it.
-func (r *replayCmd) secretsFromEnv() {
-	t := &r.set.cfg.Replay.Target
-	if v, ok := r.s.env("ESSHADOW_REPLAY_PASSWORD"); ok {
-		t.Password = replay.Secret(v)
-	}
-	if v, ok := r.s.env("ESSHADOW_REPLAY_API_KEY"); ok {
-		t.APIKey = replay.Secret(v)
-	}
-}
-
 // complete reads the files that settings name and checks the whole.
 func (r *replayCmd) complete() error {
 	cfg := &r.set.cfg.Replay
 	cfg.Window.Duration, cfg.Config.DryRun = cfg.Duration, cfg.DryRun
-	if len(r.rules) > 0 {
-		cfg.IndexMap = nil
-	}
-	var errs []error
-	for _, text := range r.rules {
-		rule, err := replay.ParseIndexRule(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("--index-map: %w", err))
-			continue
-		}
-		cfg.IndexMap = append(cfg.IndexMap, rule)
-	}
-	secret := func(flag, path string, to *replay.Secret) {
-		if path == "" {
-			return
-		}
-		text, err := readInput(path, r.s.in)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", flag, err))
-		}
-		*to = replay.Secret(strings.TrimRight(string(text), "\r\n"))
-	}
 	t := &cfg.Target
-	secret("--password-file", t.PasswordFile, &t.Password)
-	secret("--api-key-file", t.APIKeyFile, &t.APIKey)
-	if t.CACertFile != "" {
-		var err error
-		if t.CACert, err = os.ReadFile(t.CACertFile); err != nil {
-			errs = append(errs, fmt.Errorf("--ca-cert: %w", err))
-		}
-	}
+	errs := append(readTarget(r.s, "--", t), indexMap(r.rules, "--index-map", &cfg.IndexMap))
 	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate())
 	if err := errors.Join(errs...); err != nil {
 		return &codeError{exitUsage, err}
@@ -269,8 +227,7 @@ func judge(o *replay.Outcome) []string {
 	if o.Refused != "" || o.Shed != "" || o.Err != "" {
 		return nil
 	}
-	v := diff.Compare(diff.Answer{Status: o.SourceStatus, Summary: o.Want}, diff.Answer{Status: o.Status, Summary: o.Got},
-		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, TerminateAfter: o.TerminateAfter, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, diff.DefaultTolerances())
+	v := compare(o)
 	kinds := make([]string, len(v.Findings))
 	for i, f := range v.Findings {
 		kinds[i] = string(f.Kind)

@@ -83,7 +83,7 @@ func (c *Config) Validate() error {
 	bad(c.BreakerWait < time.Millisecond, "breaker_wait: %v: want 1ms or more", c.BreakerWait)
 	bad(c.BreakerMaxWait < c.BreakerWait, "breaker_max_wait: %v: want breaker_wait (%v) or more", c.BreakerMaxWait, c.BreakerWait)
 	bad(c.Drain < 0, "drain: %v: want 0 or more", c.Drain)
-	engine := c.engine()
+	engine := c.Engine()
 	errs = append(errs, engine.Validate(), c.files().Validate())
 	return errors.Join(errs...)
 }
@@ -91,8 +91,8 @@ func (c *Config) Validate() error {
 // maxInFlight keeps the engine's own queues, which do not shed, from filling.
 const maxInFlight = 1 << 15
 
-// engine is the engine's part: all bounds are the mirror's own.
-func (c *Config) engine() replay.Config {
+// Engine is the engine's part: all bounds are the mirror's own.
+func (c *Config) Engine() replay.Config {
 	e := replay.Default()
 	e.Speed, e.InFlight, e.InFlightMemory, e.AheadMemory = 1, 0, 0, size.TiB
 	e.Writes, e.SameIndex, e.IndexMap, e.HandleWait = c.Writes, c.SameIndex, c.IndexMap, c.HandleWait

@@ -106,6 +106,9 @@ type Stats struct {
 	Target  es.Identity // zero: not known yet
 }
 
+// States lists what Stats.State says.
+func States() []string { return []string{"on", "paused", "off"} }
+
 // State is on, paused or off in one word.
 func (s *Stats) State() string {
 	switch {

@@ -90,7 +90,7 @@ func New(cfg Config, o Options) (*Mirror, error) {
 		o.Log = zap.NewNop()
 	}
 	m := &Mirror{
-		cfg: cfg, opt: o, log: o.Log, send: cfg.engine(), door: newDoor(),
+		cfg: cfg, opt: o, log: o.Log, send: cfg.Engine(), door: newDoor(),
 		queue: newQueue(int64(cfg.Queue), cfg.InFlight), keeper: newKeeper(o.Log), run: o.Run,
 		kick: make(chan struct{}, 1), tick: make(chan struct{}), done: make(chan struct{}),
 	}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/replay/diff"
+	"github.com/esshadow/esshadow/replay/mirror"
+)
+
+// mirrorMetrics shows a mirror's Stats, and judges and times its outcomes as they
+// come.
+type mirrorMetrics struct {
+	stats func() mirror.Stats
+
+	response, source, lag prometheus.Histogram
+	compared              *prometheus.CounterVec
+
+	offered, sampledOut, sent                    *prometheus.Desc
+	answers, refused, shed, errors, differences  *prometheus.Desc
+	queue, inFlight, breaker, on, outcomes, disk *prometheus.Desc
+}
+
+func newMirrorMetrics() *mirrorMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("esshadow_mirror_"+name, help, labels, nil)
+	}
+	seconds := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "esshadow_mirror_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
+		})
+	}
+	m := &mirrorMetrics{
+		response: seconds("response_seconds", "From when a mirrored request could be sent to the last byte of the target's answer."),
+		source:   seconds("source_seconds", "What the source took for the same requests."),
+		lag:      seconds("lag_seconds", "From when a mirrored request could be sent to its sending: waits for earlier ones of its connection among it."),
+		compared: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "esshadow_mirror_compared_total", Help: "Answers by result of the comparison with the source's.",
+		}, []string{"result"}),
+		offered:     desc("offered_total", "Requests that the proxy passed and offered."),
+		sampledOut:  desc("sampled_out_total", "Requests of connections that are not mirrored."),
+		sent:        desc("sent_total", "Requests sent to the target."),
+		answers:     desc("answers_total", "Answers by status, errors with a status included.", "code"),
+		refused:     desc("refused_total", "Requests that a guard did not let pass.", "reason"),
+		shed:        desc("shed_total", "Requests that were not sent although they might have been.", "reason"),
+		errors:      desc("errors_total", "Requests without a usable answer.", "class"),
+		differences: desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
+		queue:       desc("queue_bytes", "Memory held by requests on their way."),
+		inFlight:    desc("in_flight", "Requests on their way."),
+		breaker:     desc("breaker_state", "1 for the state that the breaker is in.", "state"),
+		on:          desc("state", "1 for the state that mirroring is in.", "state"),
+		outcomes:    desc("outcomes_total", "Outcome lines by what became of them.", "result"),
+		disk:        desc("disk_state", "1 for the state that writing outcomes is in.", "state"),
+	}
+	for _, result := range comparedResults() {
+		m.compared.WithLabelValues(result)
+	}
+	return m
+}
+
+func comparedResults() []string { return []string{"same", "different", "not_comparable"} }
+
+func (m *mirrorMetrics) register(reg prometheus.Registerer) error {
+	return errors.Join(reg.Register(m.response), reg.Register(m.source), reg.Register(m.lag), reg.Register(m.compared), reg.Register(m))
+}
+
+// judge is the engine's Judge: it names the kinds of difference of an outcome,
+// each once. One goroutine at a time calls it.
+func (m *mirrorMetrics) judge(o *replay.Outcome) (kinds []string) {
+	if o.Sent == 0 {
+		return nil
+	}
+	m.lag.Observe(seconds(o.Sent - o.Planned))
+	if o.Err != "" {
+		return nil
+	}
+	m.response.Observe(seconds(o.Done - o.Planned))
+	if o.SourceTook > 0 {
+		m.source.Observe(float64(o.SourceTook) / 1e6)
+	}
+	v := compare(o)
+	for _, f := range v.Findings {
+		if !slices.Contains(kinds, string(f.Kind)) {
+			kinds = append(kinds, string(f.Kind))
+		}
+	}
+	result := "different"
+	if v.Why != "" {
+		result = "not_comparable"
+	} else if v.Same() {
+		result = "same"
+	}
+	m.compared.WithLabelValues(result).Inc()
+	return kinds
+}
+
+func seconds(ns int64) float64 { return max(0, time.Duration(ns).Seconds()) }
+
+// compare is the comparison that a report makes too.
+func compare(o *replay.Outcome) diff.Verdict {
+	return diff.Compare(diff.Answer{Status: o.SourceStatus, Summary: o.Want}, diff.Answer{Status: o.Status, Summary: o.Got},
+		diff.Ask{ExactTotal: o.ExactTotal, Sorted: o.Sorted, TerminateAfter: o.TerminateAfter, Fidelity: o.Fidelity, FidWhy: o.FidWhy}, diff.DefaultTolerances())
+}
+
+// Describe implements prometheus.Collector.
+func (m *mirrorMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		m.offered, m.sampledOut, m.sent, m.answers, m.refused, m.shed, m.errors, m.differences,
+		m.queue, m.inFlight, m.breaker, m.on, m.outcomes, m.disk,
+	} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *mirrorMetrics) Collect(ch chan<- prometheus.Metric) {
+	s := m.stats()
+	count := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	by := func(d *prometheus.Desc, counts map[string]uint64) {
+		for name, n := range counts {
+			count(d, n, name)
+		}
+	}
+	count(m.offered, s.Offered)
+	count(m.sampledOut, s.SampledOut)
+	count(m.sent, s.Sent)
+	for code, n := range s.Codes {
+		count(m.answers, n, strconv.Itoa(code))
+	}
+	by(m.refused, s.Refused)
+	by(m.shed, s.Shed)
+	by(m.errors, s.Errors)
+	by(m.differences, s.Differences)
+	gauge(m.queue, float64(s.QueueBytes))
+	gauge(m.inFlight, float64(s.InFlight))
+	for _, b := range mirror.Breakers() {
+		gauge(m.breaker, flag(b == s.Breaker), b.String())
+	}
+	for _, state := range mirror.States() {
+		gauge(m.on, flag(state == s.State()), state)
+	}
+	count(m.outcomes, s.Written, "written")
+	count(m.outcomes, s.Lost, "lost")
+	for _, d := range mirror.Disks() {
+		gauge(m.disk, flag(d == s.Disk), d.String())
+	}
+}
+
+func flag(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
