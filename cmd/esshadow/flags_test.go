@@ -147,6 +147,13 @@ func keys() map[string]string {
 		"proxy rotate-size": "capture.rotate_size", "proxy rotate-age": "capture.rotate_age",
 		"proxy keep-size": "capture.keep_size", "proxy keep-age": "capture.keep_age", "proxy min-free": "capture.min_free",
 		"proxy preset": "sanitize.preset", "proxy rules": "sanitize.rules", "proxy schema": "sanitize.schema", "proxy key": "sanitize.key", "proxy recipient": "sanitize.recipients",
+		"proxy mirror": "mirror.target.url", "proxy mirror-sample": "mirror.sample", "proxy mirror-out": "mirror.out", "proxy mirror-queue": "mirror.queue",
+		"proxy mirror-in-flight": "mirror.in_flight", "proxy mirror-writes": "mirror.writes", "proxy mirror-index-map": "mirror.index_map",
+		"proxy mirror-same-index": "mirror.same_index", "proxy mirror-keep": "mirror.keep_size",
+		"proxy mirror-connections": "mirror.target.connections", "proxy mirror-timeout": "mirror.target.timeout",
+		"proxy mirror-user": "mirror.target.user", "proxy mirror-password-file": "mirror.target.password_file",
+		"proxy mirror-api-key-file": "mirror.target.api_key_file", "proxy mirror-ca-cert": "mirror.target.ca_cert",
+		"proxy mirror-fingerprint": "mirror.target.fingerprint", "proxy mirror-insecure": "mirror.target.insecure",
 		"proxy log-level": "log.level", "proxy log-format": "log.format",
 		"replay target": "replay.target.url", "replay speed": "replay.speed", "replay writes": "replay.writes",
 		"replay same-index": "replay.same_index", "replay index-map": "replay.index_map", "replay in-flight": "replay.in_flight",
@@ -212,14 +219,14 @@ func precedence(t *testing.T, c *cobra.Command, f *pflag.Flag, key string) {
 	switch {
 	case f.Value.Type() == "stringSlice":
 		text = "[" + one + "]"
-	case flag == "index-map": // a list of objects, joined with the flags when the command runs
+	case strings.HasSuffix(flag, "index-map"): // a list of objects, joined with the flags when the command runs
 		text = "[{from: a, to: b}]"
 	}
 	if err := os.WriteFile(file, []byte(yamlOf(key, text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	env := envName(c, flag)
-	if got, want := settle(t, path, flag, nil, "--config", file), normal(t, path, flag, one); got != want && flag != "index-map" {
+	if got, want := settle(t, path, flag, nil, "--config", file), normal(t, path, flag, one); got != want && !strings.HasSuffix(flag, "index-map") {
 		t.Errorf("file %q gives %q, want %q", text, got, want)
 	}
 	if got, want := settle(t, path, flag, []string{envName(c, "config") + "=" + file, env + "=" + two}), normal(t, path, flag, two); got != want {

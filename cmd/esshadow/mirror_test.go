@@ -1,11 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	"filippo.io/age"
+
+	"github.com/esshadow/esshadow/capture/segment"
 )
 
 // mirrorArgs are the flags of a proxy that mirrors and does not capture.
@@ -75,4 +86,133 @@ func TestMirrorOfTheSame(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 	esshadow(t, nil, "report", dir).want(t, exitDone).has(t, "esshadow mirror of live traffic since")
+}
+
+// marks are words that stand in every part of the requests of TestMirrorKeepsWhatItSends.
+func marks() map[string]string {
+	return map[string]string{
+		"path": "zqpathmark", "query": "zqquerymark", "body": "zqbodymark", "header": "zqheadermark", "secret": "zqsecretmark",
+		"id": "zqidmark", "field": "zqvaluemark", "agg": "zqaggmark",
+	}
+}
+
+// No word of a request reaches the disk, the log or the metrics, whatever becomes
+// of it: sent and the same, sent and different, dropped by the sanitiser, refused,
+// failed. The target gets the words as they are, and no credentials.
+func TestMirrorTellsNothingOfWhatItSends(t *testing.T) {
+	source, inner := newEngine(t), newEngine(t)
+	m := marks()
+	docs := `{"index":{"_index":"` + m["path"] + `","_id":"` + m["id"] + `"}}` + "\n" + `{"title":"` + m["field"] + `","price":1}` + "\n"
+	send(t, "POST", source.url+"/_bulk?refresh=true", docs)
+	var mu sync.Mutex
+	var got strings.Builder
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		fmt.Fprintf(&got, "%s %s\n%v\n%s\n", r.Method, r.RequestURI, r.Header, body)
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		inner.Handler().ServeHTTP(w, r) // without the document: 404, which differs
+	}))
+	defer target.Close()
+	for _, preset := range []string{"strict", "fidelity", "sealed"} {
+		t.Run(preset, func(t *testing.T) {
+			top := t.TempDir()
+			dir := filepath.Join(top, "run")
+			more := []string{"--preset", preset, "--log-level", "debug"}
+			if preset == "sealed" {
+				identity, err := age.GenerateX25519Identity()
+				if err != nil {
+					t.Fatal(err)
+				}
+				more = append(more, "--recipient", identity.Recipient().String())
+			}
+			p := start(t, mirrorArgs(t, source.url, target.URL, dir, more...)...)
+			url, admin := p.listening()
+			ask := func(method, path, body string) {
+				t.Helper()
+				demand(t, method, url+path, body, "Content-Type", "application/json", "X-Opaque-Id", m["header"], "Authorization", "Basic "+m["secret"],
+					"X-Api-Token", m["secret"], "Cookie", m["secret"], "Es-Secondary-Authorization", m["secret"])
+			}
+			body := `{"query":{"match":{"title":"` + m["body"] + `"}},"aggs":{"` + m["agg"] + ` of a person@example.com":{"terms":{"field":"price"}}}}`
+			for range 3 {
+				ask("POST", "/"+m["path"]+"/_search?routing="+m["query"], body)
+			}
+			ask("GET", "/"+m["path"]+"/_doc/"+m["id"], "")
+			ask("POST", "/"+m["path"]+"/_search", `{"query":{"`+m["body"]+`":{}}}`) // the sanitiser drops it
+			ask("POST", "/"+m["path"]+"/_search", `{"query":{"match":{"`+m["body"]) // no JSON
+			ask("POST", "/"+m["path"]+"/_search?"+m["query"]+"=1", `{"size":1}`)    // unknown parameter
+			ask("POST", "/"+m["path"]+"/_doc", docs)                                // a write
+			ask("DELETE", "/"+m["path"]+"x", "")                                    // destructive
+			ask("POST", "/"+m["path"]+"/_"+m["query"], body)                        // no API
+			ask("POST", "/_search/scroll", `{"scroll_id":"`+m["id"]+`"}`)           // nobody gave it
+			metrics := waitSums(t, admin, 11)
+			if n := metric(metrics, "esshadow_mirror_sent_total"); n != 7 {
+				t.Errorf("%v are sent, want 7", n)
+			}
+			_, ready := get(t, admin+"/readyz")
+			status := esshadow(t, nil, "ctl", "status", "--json", "--admin", admin).want(t, exitDone).out
+			ends(t, p)
+			report := esshadow(t, nil, "report", "--format", "json", dir).want(t, exitDone).out
+			mu.Lock()
+			sent := got.String()
+			got.Reset()
+			mu.Unlock()
+			secret := maps.Clone(m)
+			if preset == "fidelity" {
+				delete(secret, "path") // names of indices stay
+			}
+			for name, word := range m {
+				if has := strings.Contains(sent, word); has != (name != "secret" && name != "field") {
+					t.Errorf("%s: the target got it: %v", name, has)
+				}
+				for where, text := range map[string]string{"metrics": metrics, "log": p.err(), "readyz": ready, "status": status, "report": report} {
+					if secret[name] != "" && strings.Contains(text, word) {
+						t.Errorf("%s stands in the %s", name, where)
+					}
+				}
+			}
+			if n := linesWith(t, dir, secret); n < 7 {
+				t.Errorf("only %d outcome lines were looked at", n)
+			}
+		})
+	}
+}
+
+// linesWith looks for words in all files below dir, and in the lines of its
+// outcome files. It tells how many lines there are.
+func linesWith(t *testing.T, dir string, words map[string]string) (lines int) {
+	t.Helper()
+	look := func(where string, text []byte) {
+		for name, word := range words {
+			if bytes.Contains(bytes.ToLower(text), []byte(word)) {
+				t.Errorf("%s stands in %s: %.500s", name, where, text)
+			}
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(e.Name(), text)
+		if !segment.HasSuffix(path, segment.SuffixOutcomes) {
+			continue
+		}
+		r, err := segment.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line, err := r.Next(); err == nil; line, err = r.Next() {
+			lines++
+			look("an outcome", line)
+		}
+		_ = r.Close()
+	}
+	return lines
 }

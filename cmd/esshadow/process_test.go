@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -124,6 +125,18 @@ func (p *process) code(limit time.Duration) int {
 	case <-late.C:
 		p.t.Fatalf("still runs after %s:\n%s", limit, p.err())
 		return 0
+	}
+}
+
+// ends ends a proxy in order.
+func ends(t *testing.T, p *process) {
+	t.Helper()
+	p.signal(syscall.SIGTERM)
+	if code := p.code(patience); code != exitDone {
+		t.Errorf("exit code %d:\n%s", code, p.err())
+	}
+	if strings.Contains(p.err(), "panic") {
+		t.Errorf("a panic:\n%s", p.err())
 	}
 }
 
