@@ -13,10 +13,13 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"filippo.io/age"
 
 	"github.com/esshadow/esshadow/capture/segment"
+	"github.com/esshadow/esshadow/internal/sandbox"
+	"github.com/esshadow/esshadow/replay/report"
 )
 
 // mirrorArgs are the flags of a proxy that mirrors and does not capture.
@@ -86,6 +89,48 @@ func TestMirrorOfTheSame(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 	esshadow(t, nil, "report", dir).want(t, exitDone).has(t, "esshadow mirror of live traffic since")
+}
+
+// A target that is slower and loses documents: both show in the metrics and in the
+// report, and clients notice nothing of it.
+func TestMirrorOfAnother(t *testing.T) {
+	source := newEngine(t)
+	target := newEngineWith(t, sandbox.Options{Ties: sandbox.TiesByArrival, Faults: sandbox.Faults{DropEvery: 4}})
+	for _, e := range []*engine{source, target} {
+		send(t, "POST", e.url+"/_bulk?refresh=true", bulkBody("items", 0, 48))
+	}
+	target.stall.Store(int64(30 * time.Millisecond))
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, mirrorArgs(t, source.url, target.url, dir)...)
+	url, admin := p.listening()
+	const n = 96
+	for i := range n {
+		if got, want := send(t, "POST", url+"/items/_search", searchBody(i)), send(t, "POST", source.url+"/items/_search", searchBody(i)); hits(got) != hits(want) {
+			t.Fatalf("the client got %s, the source says %s", got, want)
+		}
+	}
+	text := waitSums(t, admin, n)
+	differ := metric(text, `esshadow_mirror_compared_total{result="different"}`)
+	if differ < 10 || metric(text, `esshadow_mirror_differences_total{kind="total"}`) < 10 || metric(text, "esshadow_mirror_sent_total") != n {
+		t.Errorf("%v answers differ:\n%s", differ, text)
+	}
+	if own, source := metric(text, "esshadow_mirror_response_seconds_sum"), metric(text, "esshadow_mirror_source_seconds_sum"); own < n*0.03 || own < source {
+		t.Errorf("the target took %v s, the source %v s", own, source)
+	}
+	ends(t, p)
+	r := decode[report.Report](t, esshadow(t, nil, "report", "--format", "json", dir).want(t, exitDone).out)
+	if r.Counts.Different != int(differ) || r.Differences["total"] == 0 || r.Verdict.State != report.Worse || r.Sender.State == report.Saturated {
+		t.Errorf("verdict %+v, counts %+v, sender %s", r.Verdict, r.Counts, r.Sender.State)
+	}
+	if s := r.Shapes[0]; s.Change.State != "slower" || s.Example == nil || !strings.Contains(s.Example.Target, "_search") {
+		t.Errorf("shape %+v", s)
+	}
+}
+
+// hits is what of an answer to a search does not change from one to the next.
+func hits(text string) string {
+	_, rest, _ := strings.Cut(text, `"hits"`)
+	return rest
 }
 
 // marks are words that stand in every part of the requests of TestMirrorKeepsWhatItSends.
