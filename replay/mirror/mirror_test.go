@@ -1,0 +1,414 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/capture/segment"
+	"github.com/esshadow/esshadow/internal/es"
+	"github.com/esshadow/esshadow/replay"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is a target that answers by act, which may wait for ctx.
+type cluster struct {
+	act   func(ctx context.Context, s *replay.Shot) replay.Answer
+	ctx   context.Context //nolint:containedctx // ends with Abort
+	abort context.CancelFunc
+	mu    sync.Mutex
+	got   []replay.Shot
+}
+
+func newCluster(act func(ctx context.Context, s *replay.Shot) replay.Answer) *cluster {
+	c := &cluster{act: act}
+	c.ctx, c.abort = context.WithCancel(context.Background())
+	return c
+}
+
+func (c *cluster) Send(s *replay.Shot, ans *replay.Answer) {
+	c.mu.Lock()
+	c.got = append(c.got, *s)
+	c.mu.Unlock()
+	sent := time.Now()
+	*ans = c.act(c.ctx, s)
+	ans.Sent, ans.Done = sent, time.Now()
+}
+
+func (c *cluster) Release(*replay.Answer) {}
+func (c *cluster) Abort()                 { c.abort() }
+
+func (c *cluster) shots() []replay.Shot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.got
+}
+
+const found = `{"took":1,"timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},"hits":{"total":{"value":1,"relation":"eq"},"hits":[]}}`
+
+func answers(context.Context, *replay.Shot) replay.Answer {
+	return replay.Answer{Status: 200, Type: "application/json", Body: []byte(found), Size: int64(len(found))}
+}
+
+// freezes is a target that answers nobody.
+func freezes(ctx context.Context, _ *replay.Shot) replay.Answer {
+	<-ctx.Done()
+	return replay.Answer{Err: replay.ErrCancelled}
+}
+
+// covers is a Sanitizer that lets nothing through but a constant, drops what says
+// so, and panics where it is told to.
+type covers struct{ z es.Summarizer }
+
+func (c *covers) Sanitize(rec *capture.Record, x *capture.Exchange) string {
+	switch body := string(x.Body); {
+	case strings.Contains(body, "drop"):
+		return "unknown_clause"
+	case strings.Contains(body, "panic"):
+		panic(body)
+	}
+	rec.Method, rec.Target, rec.Shape = x.Method, "/covered/_search", "s1"
+	rec.Body = append(rec.Body, `{"covered":true}`...)
+	rec.Want = c.z.Summarize(es.OpSearch, x.Status, x.AnswerType, x.AnswerCoding, x.Answer, es.Mapper{})
+	return ""
+}
+
+type bench struct {
+	*Mirror
+	*cluster
+	dir      string
+	released atomic.Int64
+	offered  int64
+}
+
+func begin(t testing.TB, set func(*Config, *Options), act func(ctx context.Context, s *replay.Shot) replay.Answer) *bench {
+	b := &bench{cluster: newCluster(act), dir: t.TempDir()}
+	cfg := Default()
+	cfg.MinFree = 0
+	o := Options{
+		Target: b.cluster, Ask: func(context.Context) (es.Identity, error) { return es.Identity{UUID: "target", Flavor: es.FlavorSandbox}, nil },
+		NewSanitizer: func() capture.Sanitizer { return &covers{} }, Dir: b.dir,
+		Run: replay.NewRun(time.Now(), "test", []string{"live traffic"}, cfg.Engine(), replay.TargetConfig{URL: "http://target"}),
+	}
+	if set != nil {
+		set(&cfg, &o)
+	}
+	var err error
+	if b.Mirror, err = New(cfg, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = b.Close() })
+	return b
+}
+
+// offer offers a search on a connection.
+func (b *bench) offer(conn uint64, body string, headers ...capture.Header) {
+	b.offered++
+	b.Offer(&capture.Exchange{
+		Time: time.Now().UnixNano(), Conn: conn, Request: uint64(b.offered), Method: "POST", Target: fmt.Sprintf("/secret/_search?n=%d", b.offered),
+		Header: append([]capture.Header{{Name: "Content-Type", Value: "application/json"}}, headers...),
+		Body:   []byte(body), BodySize: int64(len(body)), Status: 200, AnswerType: "application/json", Answer: []byte(found), AnswerSize: int64(len(found)),
+		Free: func(*capture.Exchange) { b.released.Add(1) },
+	})
+}
+
+// end closes the mirror and checks what must hold at the end of every one.
+func (b *bench) end(t testing.TB) Stats {
+	t.Helper()
+	s, err := b.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Pending != 0 || s.Offered != uint64(b.offered) || s.Offered != s.Sent+s.SampledOut+sum(s.Refused)+sum(s.Shed) {
+		t.Errorf("the sums do not hold: %+v", s)
+	}
+	if n := b.released.Load(); n != b.offered {
+		t.Errorf("%d exchanges are released, %d were offered", n, b.offered)
+	}
+	if s.State() != "off" {
+		t.Errorf("state %s", s.State())
+	}
+	return s
+}
+
+// outcomes reads what was written, and the drops of the footers.
+func (b *bench) outcomes(t testing.TB) (list []replay.Outcome, turned map[string]uint64) {
+	t.Helper()
+	files, err := segment.List(segment.SuffixOutcomes, b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned = map[string]uint64{}
+	for _, f := range files {
+		r, err := segment.Open(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line, err := r.Next(); err == nil; line, err = r.Next() {
+			var o replay.Outcome
+			if err := replay.DecodeOutcome(line, &o); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, o)
+		}
+		for reason, n := range r.Drops() {
+			turned[reason] += n
+		}
+		_ = r.Close()
+	}
+	return list, turned
+}
+
+const search = `{"query":{"match":{"name":"secret"}}}`
+
+func TestMirrorSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, answers)
+		b.offer(1, search) // the target is not known yet
+		if err := b.Identify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.offer(1, search, capture.Header{Name: "Authorization", Value: "secret"}, capture.Header{Name: "X-Opaque-Id", Value: "mine"},
+			capture.Header{Name: "Cookie", Value: "secret"}, capture.Header{Name: "X-Any-Key", Value: "secret"})
+		b.offer(1, `{"drop":1}`)
+		b.offer(1, search, capture.Header{Name: "eSSHADOW-mIRROR", Value: "1"})
+		b.offered++
+		b.Offer(&capture.Exchange{Method: "DELETE", Target: "/secret", Free: func(*capture.Exchange) { b.released.Add(1) }})
+		b.offered++
+		b.Offer(&capture.Exchange{Method: "GET", Target: "/", Free: func(*capture.Exchange) { b.released.Add(1) }})
+		b.offered++
+		b.Offer(&capture.Exchange{Method: "POST", Target: "/secret/_search", BodySize: 99, Free: func(*capture.Exchange) { b.released.Add(1) }})
+		b.Pause(true)
+		b.offer(1, search)
+		b.Pause(false)
+		b.SetSample(0)
+		b.offer(1, search)
+		b.Offer(nil)
+		s := b.end(t)
+		if !maps.Equal(s.Shed, map[string]uint64{ShedLoop: 1, ShedBreaker: 1, ShedBodyTooLarge: 1, ShedPaused: 1}) ||
+			!maps.Equal(s.Refused, map[string]uint64{"destructive": 1, "info": 1}) || s.SampledOut != 1 || s.Sent != 2 || s.Answered != 2 {
+			t.Errorf("%+v", s)
+		}
+		shots := b.shots()
+		if len(shots) != 2 {
+			t.Fatalf("%d shots", len(shots))
+		}
+		want := []capture.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Opaque-Id", Value: "mine"}, {Name: replay.MirrorHeader, Value: "1"}}
+		if x := shots[0]; x.Method != "POST" || x.Target != "/secret/_search?n=2" || string(x.Body) != search || fmt.Sprint(x.Header) != fmt.Sprint(want) {
+			t.Errorf("sent %+v", x)
+		}
+		list, turned := b.outcomes(t)
+		if len(list) != 2 || turned["shed.loop"] != 1 || turned["refused.info"] != 1 || turned["shed.breaker_open"] != 1 {
+			t.Fatalf("%d outcomes, %v", len(list), turned)
+		}
+		if o := list[0]; o.Shape != "s1" || o.Index != "covered" || o.Fidelity != "exact" || o.Want == nil || o.Got == nil || o.Want.Total.Value != 1 ||
+			o.Example == nil || o.Example.Body != `{"covered":true}` || o.Planned == 0 || o.Status != 200 {
+			t.Errorf("outcome %+v", o)
+		}
+		if o := list[1]; o.Shape != "" || o.Index != "" || o.Want != nil || o.Got != nil || o.Example != nil || o.Fidelity != "broken" ||
+			o.FidWhy != "unknown_clause" || o.Status != 200 || o.Op != "search" {
+			t.Errorf("of what the sanitiser drops: %+v", o)
+		}
+	})
+}
+
+// A target that answers nobody costs no more than the bounds, and Offer never
+// waits.
+func TestMirrorBounds(t *testing.T) {
+	for name, x := range map[string]struct {
+		set    func(*Config, *Options)
+		size   int
+		reason string
+	}{
+		"number": {func(c *Config, _ *Options) { c.InFlight = 10 }, 10, ShedInFlight},
+		"bytes":  {func(c *Config, _ *Options) { c.Queue = 1 << 20 }, 200 << 10, ShedQueueFull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := begin(t, x.set, freezes)
+				_ = b.Identify(t.Context())
+				before := time.Now()
+				body := `{"query":"` + strings.Repeat("x", x.size) + `"}`
+				for i := range 100 {
+					b.offer(uint64(i+1), body)
+					synctest.Wait()
+				}
+				if d := time.Since(before); d > 0 { // of the test's clock, which stands still while anybody runs
+					t.Errorf("Offer took %s", d)
+				}
+				s := b.Stats()
+				if s.InFlight > 10 || s.QueueBytes > 1<<20 && name == "bytes" || s.Shed[x.reason] < 80 || s.Pending != uint64(s.InFlight) {
+					t.Errorf("%d in flight, %d bytes, shed %v, pending %d", s.InFlight, s.QueueBytes, s.Shed, s.Pending)
+				}
+				before = time.Now()
+				s = b.end(t)
+				if d := time.Since(before); d > 5*time.Second+closeGrace {
+					t.Errorf("closing took %s", d)
+				}
+				if s.Errors[replay.ErrCancelled] == 0 {
+					t.Errorf("%+v", s)
+				}
+			})
+		})
+	}
+}
+
+// A sick target is left alone, and gets requests again when it is well.
+func TestMirrorBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sick atomic.Bool
+		b := begin(t, func(c *Config, _ *Options) { c.BreakerFailures = 3 }, func(ctx context.Context, s *replay.Shot) replay.Answer {
+			if sick.Load() {
+				return replay.Answer{Status: 503}
+			}
+			return answers(ctx, s)
+		})
+		_ = b.Identify(t.Context())
+		sick.Store(true)
+		for range 10 {
+			b.offer(1, search)
+			synctest.Wait()
+			<-time.After(2 * linger)
+		}
+		s := b.Stats()
+		if s.Breaker != BreakerOpen || s.Why != replay.ErrUnavailable || s.Sent != 3 || s.Shed[ShedBreaker] != 7 || s.Errors[replay.ErrUnavailable] != 3 {
+			t.Errorf("%+v", s)
+		}
+		<-time.After(1100 * time.Millisecond)
+		b.offer(1, search) // tries, and fails
+		<-time.After(10 * time.Millisecond)
+		if s := b.Stats(); s.Breaker != BreakerOpen || s.Sent != 4 {
+			t.Errorf("%s, %d sent", s.Breaker, s.Sent)
+		}
+		sick.Store(false)
+		<-time.After(2100 * time.Millisecond)
+		b.offer(1, search)
+		<-time.After(10 * time.Millisecond)
+		b.offer(1, search)
+		<-time.After(10 * time.Millisecond)
+		if s := b.Stats(); s.Breaker != BreakerClosed || s.Sent != 6 {
+			t.Errorf("%s, %d sent", s.Breaker, s.Sent)
+		}
+		b.end(t)
+	})
+}
+
+// A target that turns out to be the source, or a proxy, gets nothing.
+func TestMirrorAsksWhoItIs(t *testing.T) {
+	for why, x := range map[string]struct {
+		id  es.Identity
+		err error
+	}{
+		"target_is_source": {es.Identity{UUID: "source"}, nil},
+		"target_is_proxy":  {es.Identity{}, replay.ErrTargetIsProxy},
+		"unauthorised":     {es.Identity{}, fmt.Errorf("x: %w", replay.ErrTargetUnauthorised)},
+		"not_identified":   {es.Identity{}, errors.New("other")},
+	} {
+		t.Run(why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				b := begin(t, func(_ *Config, o *Options) {
+					o.Source = func(context.Context) es.Identity { return es.Identity{UUID: "source"} }
+					o.Ask = func(context.Context) (es.Identity, error) {
+						asked++
+						return x.id, x.err
+					}
+				}, answers)
+				if err := b.Identify(t.Context()); err == nil {
+					t.Error("no error")
+				}
+				<-time.After(time.Minute)
+				b.offer(1, search)
+				if s := b.end(t); s.Sent != 0 || s.Why != why || asked < 3 || asked > 10 {
+					t.Errorf("sent %d, why %q, asked %d times in a minute", s.Sent, s.Why, asked)
+				}
+			})
+		})
+	}
+}
+
+// A fault of ours costs the request, not the process.
+func TestMirrorPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, answers)
+		_ = b.Identify(t.Context())
+		b.offer(1, `{"panic":1}`)
+		b.offer(1, search)
+		if s := b.end(t); s.Shed[ShedPanic] != 1 || s.Sent != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Requests of one connection keep their order, others do not wait for them.
+func TestMirrorOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, func(ctx context.Context, s *replay.Shot) replay.Answer {
+			<-time.After(10 * time.Millisecond)
+			return answers(ctx, s)
+		})
+		_ = b.Identify(t.Context())
+		for i := range 100 {
+			b.offer(uint64(i%5+1), search)
+		}
+		b.end(t)
+		last := map[int]int{}
+		for _, s := range b.shots() {
+			var n int
+			_, _ = fmt.Sscanf(s.Target, "/secret/_search?n=%d", &n)
+			if conn := n % 5; n <= last[conn] {
+				t.Errorf("%d after %d", n, last[conn])
+			}
+			last[n%5] = n
+		}
+	})
+}
+
+// Whatever the target does and whenever the mirror is closed, the sums hold and
+// every exchange is given back once.
+func TestMirrorSumsAlways(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		seed := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 60).Draw(rt, "what happens")
+		limit := rapid.IntRange(1, 30).Draw(rt, "in flight")
+		synctest.Test(t, func(t *testing.T) {
+			var n atomic.Int64
+			b := begin(t, func(c *Config, _ *Options) { c.InFlight, c.BreakerFailures = limit, 2 }, func(ctx context.Context, s *replay.Shot) replay.Answer {
+				switch seed[int(n.Add(1))%len(seed)] {
+				case 0:
+					return freezes(ctx, s)
+				case 1:
+					return replay.Answer{Status: 429}
+				case 2:
+					return replay.Answer{Err: replay.ErrReset}
+				case 3:
+					return replay.Answer{Shed: "local_limit"}
+				}
+				return answers(ctx, s)
+			})
+			_ = b.Identify(t.Context())
+			for i, what := range seed {
+				b.offer(uint64(i%7+1), search)
+				if what == 5 {
+					<-time.After(700 * time.Millisecond)
+				}
+			}
+			s := b.end(t)
+			list, turned := b.outcomes(t)
+			if uint64(len(list))+sum(turned) != s.Offered-s.SampledOut {
+				t.Errorf("%d outcomes and %v, %d were offered", len(list), turned, s.Offered)
+			}
+		})
+	})
+}
