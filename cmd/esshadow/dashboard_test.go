@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/esshadow/esshadow/internal/sandbox"
 )
 
 // dashboard is what of a Grafana dashboard asks for data.
@@ -99,7 +101,7 @@ func (s series) check(t *testing.T, title, expr, legend string) {
 }
 
 // The dashboard asks for what a proxy really shows: one that has captured,
-// filtered and dropped.
+// filtered and dropped, and mirrored to a cluster that differs and fails.
 func TestDashboardAgainstAScrape(t *testing.T) {
 	text, err := os.ReadFile(filepath.FromSlash("../../configs/deploy/grafana.json"))
 	if err != nil {
@@ -110,17 +112,21 @@ func TestDashboardAgainstAScrape(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := newEngine(t)
-	p := start(t, proxyArgs(t, e.url, filepath.Join(t.TempDir(), "capture"))...)
+	other := newEngineWith(t, sandbox.Options{Faults: sandbox.Faults{RejectEvery: 2}})
+	p := start(t, proxyArgs(t, e.url, filepath.Join(t.TempDir(), "capture"), "--mirror", other.url, "--mirror-out", filepath.Join(t.TempDir(), "run"))...)
 	url, admin := p.listening()
 	send(t, "POST", url+"/_bulk", bulkBody("items", 0, 5))
 	send(t, "POST", url+"/items/_search", searchBody(1))
 	send(t, "GET", url+"/_cluster/health", "")
 	esshadow(t, nil, "ctl", "capture", "off", "--admin", admin).want(t, exitDone)
 	send(t, "POST", url+"/items/_search", searchBody(2))
+	esshadow(t, nil, "ctl", "mirror", "off", "--admin", admin).want(t, exitDone)
+	send(t, "POST", url+"/items/_search", searchBody(3))
 	metrics := ""
 	wait(t, "something was dropped, and something filtered", func() bool {
 		_, metrics = get(t, admin+"/metrics")
-		return strings.Contains(metrics, `result="dropped"`) && strings.Contains(metrics, `result="filtered"`)
+		return strings.Contains(metrics, `result="dropped"`) && strings.Contains(metrics, `result="filtered"`) &&
+			strings.Contains(metrics, `esshadow_mirror_shed_total{`) && metric(metrics, "esshadow_mirror_in_flight") == 0
 	})
 	s := scrape(metrics)
 

@@ -98,7 +98,9 @@ func begin(t testing.TB, set func(*Config, *Options), act func(ctx context.Conte
 	cfg := Default()
 	cfg.MinFree = 0
 	o := Options{
-		Target: b.cluster, Ask: func(context.Context) (es.Identity, error) { return es.Identity{UUID: "target", Flavor: es.FlavorSandbox}, nil },
+		Target: b.cluster, Ask: func(context.Context) (es.Identity, error) {
+			return es.Identity{UUID: "target", Flavor: es.FlavorSandbox}, nil
+		},
 		NewSanitizer: func() capture.Sanitizer { return &covers{} }, Dir: b.dir,
 		Run: replay.NewRun(time.Now(), "test", []string{"live traffic"}, cfg.Engine(), replay.TargetConfig{URL: "http://target"}),
 	}
