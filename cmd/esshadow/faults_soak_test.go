@@ -32,7 +32,7 @@ func slope(list []sample, y func(sample) float64) float64 {
 	return 0
 }
 
-// A soak with capture: no request fails, nothing is dropped unseen, goroutines
+// A soak with capture, and a mirror to a black hole: no request fails, nothing is dropped unseen, goroutines
 // stay as many and memory does not grow.
 func TestFaultsSoak(t *testing.T) {
 	length := soakDefault
@@ -45,7 +45,9 @@ func TestFaultsSoak(t *testing.T) {
 	}
 	e := newEngine(t)
 	send(t, "POST", e.url+"/_bulk", bulkBody("items", 0, 4))
-	p := start(t, proxyArgs(t, e.url, t.TempDir()+"/c", "--rotate-age", "10s", "--keep-size", "64MiB")...)
+	hole := newShadow(t, blackHole)
+	p := start(t, proxyArgs(t, e.url, t.TempDir()+"/c", "--rotate-age", "10s", "--keep-size", "64MiB",
+		"--mirror", "http://"+hole.Addr().String(), "--mirror-out", t.TempDir()+"/run", "--mirror-timeout", "3s")...)
 	url, admin := p.listening()
 	begin := time.Now()
 	l := newLoad(url, 2*runtime.GOMAXPROCS(0), 1)
@@ -79,6 +81,12 @@ func TestFaultsSoak(t *testing.T) {
 	_, text := get(t, admin+"/metrics")
 	if n := metric(text, "esshadow_proxy_panics_total"); n != 0 {
 		t.Errorf("%v panics", n)
+	}
+	offered, shed := metric(text, "esshadow_mirror_offered_total"), metric(text, `esshadow_mirror_shed_total{reason="breaker_open"}`)
+	t.Logf("mirror: offered %.0f, sent %.0f, shed %.0f by the breaker and %.0f in flight", offered, metric(text, "esshadow_mirror_sent_total"),
+		shed, metric(text, `esshadow_mirror_shed_total{reason="in_flight"}`))
+	if offered+64 < float64(l.sent.Load()) || shed == 0 { // the last ones may be on their way
+		t.Errorf("the mirror was offered %.0f of %d requests, and shed %.0f", offered, l.sent.Load(), shed)
 	}
 	ends(t, p)
 }
