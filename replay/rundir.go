@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/esshadow/esshadow/capture/segment"
@@ -189,7 +190,8 @@ func makeRunDir(dir string) (empty bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("run directory: %w", err)
 	}
-	return len(entries) == 0, nil
+	left := slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == RunFile+newSuffix })
+	return len(left) == 0, nil
 }
 
 // beginRun writes run.json and opens an outcome file.
@@ -226,14 +228,29 @@ func WriteRun(dir string, r Run) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", RunFile, err)
 	}
-	tmp := filepath.Join(dir, RunFile+".new")
-	if err := os.WriteFile(tmp, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("%s: %w", RunFile, err)
+	tmp := filepath.Join(dir, RunFile+newSuffix)
+	if err = writeSynced(tmp, append(text, '\n')); err == nil {
+		err = os.Rename(tmp, filepath.Join(dir, RunFile))
 	}
-	if err := os.Rename(tmp, filepath.Join(dir, RunFile)); err != nil {
+	if err != nil {
+		_ = os.Remove(tmp)
 		return fmt.Errorf("%s: %w", RunFile, err)
 	}
 	return nil
+}
+
+// newSuffix follows a file's name until the file is whole.
+const newSuffix = ".new"
+
+// writeSynced writes a file that is on the disk before it gets its name: a mirror
+// has to find a whole one after a crash.
+func writeSynced(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // ReadRun reads a run directory's run.json.

@@ -86,7 +86,8 @@ func proxyConfigAgain(c *cobra.Command, s *streams, set *settings) (configs.Conf
 	if err := next.layer(twin, flags); err != nil {
 		return next.cfg, err
 	}
-	return next.cfg, said.complete(&next.cfg)
+	err := said.complete(&next.cfg)
+	return next.cfg, err
 }
 
 // proxySaid is what the flags of proxy that are no settings say.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,14 +48,15 @@ const (
 // keeper writes outcome lines as long as that is possible. That it is not is
 // counted and told, and no reason to send nothing.
 type keeper struct {
-	log *zap.Logger
+	log  *zap.Logger
+	open func() (outcomeFiles, error)
 
 	written atomic.Uint64 // in the files
 	lost    atomic.Uint64
 	disk    atomic.Uint32
 
-	mu     sync.Mutex // held while the disk is written to, for however long that takes
-	files  outcomeFiles
+	mu     sync.Mutex   // held while the disk is written to, for however long that takes
+	files  outcomeFiles // nil until they could be opened
 	retry  time.Duration
 	next   time.Time
 	closed bool
@@ -64,12 +66,23 @@ var _ replay.Lines = (*keeper)(nil)
 
 func newKeeper(log *zap.Logger) *keeper { return &keeper{log: log, retry: retryWait} }
 
-// begin takes the files. Their Writer calls wrote, from within its calls.
-func (k *keeper) begin(files outcomeFiles) {
+// begin opens the files, whose Writer calls wrote from within its calls. A disk
+// that is full is no error: it is tried again.
+func (k *keeper) begin(open func() (outcomeFiles, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.open = open
+	files, err := open()
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		k.became(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	k.files = files
 	k.check(nil)
+	return nil
 }
 
 // wrote is segment.OnWritten; the lock is held.
@@ -82,7 +95,7 @@ func (k *keeper) wrote(w segment.Written) {
 func (k *keeper) Append(line []byte, t int64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || k.files.Err() != nil {
+	if k.closed || k.files == nil || k.files.Err() != nil {
 		k.lost.Add(1)
 		return nil
 	}
@@ -101,19 +114,31 @@ func (k *keeper) tick(now time.Time) {
 	if k.closed {
 		return
 	}
-	if k.files.Err() == nil {
+	switch {
+	case k.files != nil && k.files.Err() == nil:
 		k.check(k.files.Tick(now))
-		return
-	}
-	if !now.Before(k.next) {
+	case now.Before(k.next):
+	case k.files != nil:
 		k.check(k.files.Reopen(now))
+	default:
+		files, err := k.open()
+		if err != nil {
+			k.became(err)
+			return
+		}
+		k.files = files
+		k.check(nil)
 	}
 }
 
 // check counts what a call lost, and notes whether it can go on.
 func (k *keeper) check(err error) {
 	k.lost.Add(segment.Lost(err))
-	fault := k.files.Err()
+	k.became(k.files.Err())
+}
+
+// became notes why nothing can be written, or with nil that it can.
+func (k *keeper) became(fault error) {
 	disk := DiskOn
 	switch {
 	case errors.Is(fault, segment.ErrDiskLow):
@@ -146,6 +171,9 @@ func (k *keeper) end() {
 		return
 	}
 	k.closed = true
+	if k.files == nil {
+		return
+	}
 	err := k.files.Close(nil)
 	k.lost.Add(segment.Lost(err))
 	if err != nil {

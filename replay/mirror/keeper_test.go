@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"errors"
+	"fmt"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,7 +68,19 @@ func TestKeeper(t *testing.T) {
 				core, logs := observer.New(zap.InfoLevel)
 				k := newKeeper(zap.New(core))
 				p := &paper{wrote: k.wrote}
-				k.begin(p)
+				full := true
+				if err := k.begin(func() (outcomeFiles, error) {
+					if full {
+						return nil, fmt.Errorf("run.json: %w", syscall.ENOSPC)
+					}
+					return p, nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if _, _, disk := k.stats(); disk != DiskFailed {
+					t.Errorf("disk %s although it is full", disk)
+				}
+				full = false
 				stop := make(chan struct{})
 				go k.run(stop)
 				write := func(n int) {
@@ -76,10 +90,12 @@ func TestKeeper(t *testing.T) {
 						}
 					}
 				}
+				write(2)
+				<-time.After(retryWait + time.Second)
 				write(3)
 				p.fault = x.fault
 				write(4)
-				if written, lost, disk := k.stats(); written != 3 || lost != 4 || disk != x.disk {
+				if written, lost, disk := k.stats(); written != 3 || lost != 6 || disk != x.disk {
 					t.Errorf("%d written, %d lost, disk %s", written, lost, disk)
 				}
 				<-time.After(time.Minute)
@@ -92,10 +108,10 @@ func TestKeeper(t *testing.T) {
 				close(stop)
 				k.end()
 				write(1)
-				if written, lost, disk := k.stats(); written != 8 || lost != 5 || disk != DiskOn || !p.closed {
+				if written, lost, disk := k.stats(); written != 8 || lost != 7 || disk != DiskOn || !p.closed {
 					t.Errorf("at the end %d written, %d lost, disk %s", written, lost, disk)
 				}
-				if n := logs.Len(); n != 2 {
+				if n := logs.Len(); n != 4 {
 					t.Errorf("%d lines in the log, want one for each change: %v", n, logs.All())
 				}
 				synctest.Wait()

@@ -65,6 +65,7 @@ type Mirror struct {
 	looped   atomic.Bool   // a loop was logged
 	handed   atomic.Uint64 // requests that the engine got
 	identity atomic.Pointer[es.Identity]
+	asking   sync.Mutex    // held while the target is asked who it is
 	kick     chan struct{} // the breaker's state changed
 
 	about sync.Mutex // guards run and its file
@@ -97,12 +98,9 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	m.breaker = newBreaker(&cfg, m.breakerChanged)
 	m.SetSample(cfg.Sample)
 	m.run.Asked.Mirror, m.run.Asked.Sample = true, cfg.Sample
-	files, err := replay.MirrorRunDir(o.Dir, &m.run, cfg.files(),
-		segment.OnWritten(m.keeper.wrote), segment.WithDrops(m.door.turned), segment.OnRepair(repaired(o.Log)))
-	if err != nil {
+	if err := m.keeper.begin(m.openFiles); err != nil {
 		return nil, fmt.Errorf("mirror: %w", err)
 	}
-	m.keeper.begin(files)
 	m.send.Origin = max(0, time.Since(m.run.Started))
 	m.engine = replay.New(m.send, replay.Deps{
 		Feed: &feed{m: m}, Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: o.Judge,
@@ -110,6 +108,19 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	})
 	m.start()
 	return m, nil
+}
+
+// openFiles begins the run directory, or goes on with the one of the process
+// before.
+func (m *Mirror) openFiles() (outcomeFiles, error) {
+	m.about.Lock()
+	defer m.about.Unlock()
+	w, err := replay.MirrorRunDir(m.opt.Dir, &m.run, m.cfg.files(),
+		segment.OnWritten(m.keeper.wrote), segment.WithDrops(m.door.turned), segment.OnRepair(repaired(m.log)))
+	if err != nil {
+		return nil, err // a nil Writer in an interface would not be nil
+	}
+	return w, nil
 }
 
 func (m *Mirror) start() {

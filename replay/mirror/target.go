@@ -53,6 +53,12 @@ const identifyWait = 5 * time.Second
 // replay.ErrTargetIsProxy. Other errors say why nothing is known; the mirror goes
 // on asking.
 func (m *Mirror) Identify(ctx context.Context) error {
+	m.asking.Lock()
+	defer m.asking.Unlock()
+	return m.identify(ctx)
+}
+
+func (m *Mirror) identify(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, identifyWait)
 	defer stop()
 	id, err := m.opt.Ask(ctx)
@@ -118,9 +124,11 @@ func (m *Mirror) watch(ctx context.Context) {
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
+			m.asking.Lock()
 			if until, open := m.breaker.due(); open && !time.Now().Before(until) {
-				_ = m.Identify(ctx) // the breaker keeps why not, and tells of it
+				_ = m.identify(ctx) // the breaker keeps why not, and tells of it
 			}
+			m.asking.Unlock()
 		case <-m.kick:
 		case <-ctx.Done():
 			return

@@ -130,7 +130,10 @@ func forbids(r *Report, strangers bool, say func(string, ...any)) bool {
 		block("the sender was saturated (%d requests shed, %.1f s instead of %.1f s): latencies are not usable",
 			total(r.Counts.Shed), r.Sender.SpanActual, r.Sender.SpanPlanned)
 	}
-	if strangers {
+	switch {
+	case strangers && r.Run.Mirror:
+		block("the target holds other data than the source: most searches that found something find nothing")
+	case strangers:
 		block("the target holds other data than the capture was made for: most searches that found something find nothing. " +
 			"A pseudonymised capture needs a target loaded with documents sanitised under the same key")
 	}
