@@ -88,6 +88,8 @@ func (g *gateway) startMirror(ctx context.Context, p policy, s *streams, set *se
 	switch err := m.Identify(ctx); {
 	case errors.Is(err, replay.ErrTargetIsSource), errors.Is(err, replay.ErrTargetIsProxy):
 		return refused(fmt.Errorf("--mirror: %w", err))
+	case err == nil && cfg.Writes && cfg.SameIndex && run.Source.UUID == "":
+		s.note("esshadow proxy: warning: the source does not say who it is, so that a mirror of writes to the source itself would not be noticed at once")
 	case err != nil:
 		s.note("esshadow proxy: warning: the mirror's target is not known yet: nothing is mirrored until it says who it is")
 	}

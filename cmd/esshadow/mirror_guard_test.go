@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -223,6 +226,40 @@ func TestMirrorBesideCapture(t *testing.T) {
 			t.Errorf("the sums lack %q:\n%s", want, p.err())
 		}
 	}
+}
+
+// A compressed body is mapped and compared as a plain one is.
+func TestMirrorOfCompressedBodies(t *testing.T) {
+	source, target := newEngine(t), newEngine(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, mirrorArgs(t, source.url, target.url, dir, "--mirror-writes", "--mirror-index-map", "*=shadow-*")...)
+	url, admin := p.listening()
+	packed := func(text string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = io.WriteString(z, text)
+		_ = z.Close()
+		return b.String()
+	}
+	post := func(path, body string) {
+		t.Helper()
+		if code, text := demand(t, "POST", url+path, packed(body), "Content-Type", "application/x-ndjson", "Content-Encoding", "gzip"); code != 200 {
+			t.Fatalf("%d %s", code, text)
+		}
+	}
+	post("/_bulk?refresh=true", bulkBody("items", 0, 20))
+	waitSums(t, admin, 1)
+	post("/_msearch", `{"index":"items"}`+"\n"+searchBody(1)+"\n{}\n"+searchBody(2)+"\n")
+	demand(t, "POST", url+"/items/_search", packed(`{"query": broken`), "Content-Type", "application/json", "Content-Encoding", "gzip")
+	demand(t, "POST", url+"/items/_doc", "no gzip", "Content-Type", "application/json", "Content-Encoding", "gzip")
+	text := waitSums(t, admin, 4)
+	if n := metric(text, `esshadow_mirror_compared_total{result="same"}`); n < 2 {
+		t.Errorf("%v are the same:\n%s", n, text)
+	}
+	if all := send(t, "GET", target.url+"/shadow-items/_count", ""); !strings.Contains(all, `"count":20`) {
+		t.Errorf("the target holds %s", all)
+	}
+	ends(t, p)
 }
 
 // The target's ids of scrolls and documents take the place of the source's.

@@ -163,6 +163,13 @@ func (b *breaker) asked(now time.Time, why string) {
 	}
 }
 
+// trip opens the breaker for a reason that is no answer's.
+func (b *breaker) trip(now time.Time, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open(now, why)
+}
+
 func (b *breaker) open(now time.Time, why string) {
 	b.weight, b.until = 0, now.Add(b.again)
 	b.again = min(2*b.again, b.max)

@@ -65,8 +65,9 @@ type Mirror struct {
 	looped   atomic.Bool   // a loop was logged
 	handed   atomic.Uint64 // requests that the engine got
 	identity atomic.Pointer[es.Identity]
-	asking   sync.Mutex    // held while the target is asked who it is
-	kick     chan struct{} // the breaker's state changed
+	source   atomic.Pointer[es.Identity] // as it told a client
+	asking   sync.Mutex                  // held while the target is asked who it is
+	kick     chan struct{}               // the breaker's state changed
 
 	about sync.Mutex // guards run and its file
 	run   replay.Run
@@ -223,6 +224,7 @@ func (m *Mirror) Offer(x *capture.Exchange) {
 func (m *Mirror) refusal(x *capture.Exchange) string {
 	route := es.Classify(x.Method, x.Target)
 	if route.Op == es.OpInfo {
+		m.learn(x)
 		return RefusedInfo
 	}
 	return replay.RefusalOf(&m.send, route)

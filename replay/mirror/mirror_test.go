@@ -341,6 +341,28 @@ func TestMirrorAsksWhoItIs(t *testing.T) {
 	}
 }
 
+// The source may tell only its clients who it is: then what they hear counts.
+func TestMirrorHearsWhoTheSourceIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, answers)
+		if err := b.Identify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.offer(1, search)
+		<-time.After(10 * time.Millisecond)
+		for _, answer := range []string{`{"error":"no"}`, `{"version":{"number":"8.19.0"},"cluster_uuid":"target"}`} {
+			b.offered++
+			b.Offer(&capture.Exchange{Method: "GET", Target: "/", Status: 200, Answer: []byte(answer), Free: func(*capture.Exchange) { b.released.Add(1) }})
+		}
+		b.offer(1, search)
+		<-time.After(time.Minute)
+		b.offer(1, search)
+		if s := b.end(t); s.Sent != 1 || s.Why != "target_is_source" || s.Shed[ShedBreaker] != 2 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 // A fault of ours costs the request, not the process.
 func TestMirrorPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

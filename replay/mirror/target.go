@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/replay"
 )
@@ -72,12 +73,41 @@ func (m *Mirror) identify(ctx context.Context) error {
 	return err
 }
 
+// maxInfo bounds an answer to GET / that is read.
+const maxInfo = 16 << 10
+
+// learn reads who the source is where it tells a client: a secured cluster tells
+// the proxy nothing, which has no credentials. If it is the target, that is left
+// alone.
+func (m *Mirror) learn(x *capture.Exchange) {
+	if m.source.Load() != nil || x.Status != 200 || len(x.Answer) == 0 || len(x.Answer) > maxInfo || x.AnswerCoding != "" {
+		return
+	}
+	id, err := es.ParseIdentity(x.Answer)
+	if err != nil || id.UUID == "" {
+		return
+	}
+	m.source.Store(&id)
+	if err := replay.Distinct(m.who(), id.UUID); err != nil {
+		m.breaker.trip(time.Now(), whyNot(err))
+	}
+}
+
+// sourceUUID is what is known of the source, "" if nothing is.
+func (m *Mirror) sourceUUID(ctx context.Context) string {
+	if id := m.source.Load(); id != nil {
+		return id.UUID
+	}
+	if m.opt.Source == nil {
+		return ""
+	}
+	return m.opt.Source(ctx).UUID
+}
+
 // checkTarget compares the target with the source, and notes what it is.
 func (m *Mirror) checkTarget(ctx context.Context, id es.Identity) error {
-	if m.opt.Source != nil {
-		if err := replay.Distinct(id, m.opt.Source(ctx).UUID); err != nil {
-			return err
-		}
+	if err := replay.Distinct(id, m.sourceUUID(ctx)); err != nil {
+		return err
 	}
 	if old := m.identity.Swap(&id); old == nil || *old != id {
 		m.describe(func(r *replay.Run) { r.Target = id })
