@@ -3,6 +3,7 @@ package mirror
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -17,7 +18,7 @@ import (
 // paper is a Writer whose disk can fail.
 type paper struct {
 	wrote   func(segment.Written)
-	fault   error // what the next write comes to
+	fault   atomic.Pointer[error] // what the next write comes to
 	err     error
 	pending uint64
 	reopens int
@@ -32,12 +33,18 @@ func (p *paper) Append([]byte, int64) error {
 func (p *paper) flush() error {
 	n := p.pending
 	p.pending = 0
-	if p.fault != nil {
-		p.err = p.fault
-		return &segment.LostError{Records: n, Err: p.fault}
+	if p.err = p.broken(); p.err != nil {
+		return &segment.LostError{Records: n, Err: p.err}
 	}
 	if n > 0 {
 		p.wrote(segment.Written{Records: n})
+	}
+	return nil
+}
+
+func (p *paper) broken() error {
+	if f := p.fault.Load(); f != nil {
+		return *f
 	}
 	return nil
 }
@@ -47,7 +54,7 @@ func (p *paper) Err() error           { return p.err }
 
 func (p *paper) Reopen(time.Time) error {
 	p.reopens++
-	p.err = p.fault
+	p.err = p.broken()
 	return p.err
 }
 
@@ -68,9 +75,10 @@ func TestKeeper(t *testing.T) {
 				core, logs := observer.New(zap.InfoLevel)
 				k := newKeeper(zap.New(core))
 				p := &paper{wrote: k.wrote}
-				full := true
+				var full atomic.Bool
+				full.Store(true)
 				if err := k.begin(func() (outcomeFiles, error) {
-					if full {
+					if full.Load() {
 						return nil, fmt.Errorf("run.json: %w", syscall.ENOSPC)
 					}
 					return p, nil
@@ -80,7 +88,7 @@ func TestKeeper(t *testing.T) {
 				if _, _, disk := k.stats(); disk != DiskFailed {
 					t.Errorf("disk %s although it is full", disk)
 				}
-				full = false
+				full.Store(false)
 				stop := make(chan struct{})
 				go k.run(stop)
 				write := func(n int) {
@@ -93,16 +101,19 @@ func TestKeeper(t *testing.T) {
 				write(2)
 				<-time.After(retryWait + time.Second)
 				write(3)
-				p.fault = x.fault
+				p.fault.Store(&x.fault)
 				write(4)
 				if written, lost, disk := k.stats(); written != 3 || lost != 6 || disk != x.disk {
 					t.Errorf("%d written, %d lost, disk %s", written, lost, disk)
 				}
 				<-time.After(time.Minute)
-				if p.reopens == 0 || p.reopens > 70 {
-					t.Errorf("tried %d times in a minute", p.reopens)
+				k.mu.Lock()
+				reopens := p.reopens
+				k.mu.Unlock()
+				if reopens == 0 || reopens > 70 {
+					t.Errorf("tried %d times in a minute", reopens)
 				}
-				p.fault = nil
+				p.fault.Store(nil)
 				<-time.After(retryMax + time.Second)
 				write(5)
 				close(stop)
