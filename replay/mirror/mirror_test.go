@@ -203,6 +203,9 @@ func TestMirrorSends(t *testing.T) {
 			!maps.Equal(s.Refused, map[string]uint64{"destructive": 1, "info": 1}) || s.SampledOut != 1 || s.Sent != 2 || s.Answered != 2 {
 			t.Errorf("%+v", s)
 		}
+		if s.QueueBytes != 0 || s.InFlight != 0 {
+			t.Errorf("%d bytes of %d requests are still held", s.QueueBytes, s.InFlight)
+		}
 		shots := b.shots()
 		if len(shots) != 2 {
 			t.Fatalf("%d shots", len(shots))
