@@ -125,6 +125,27 @@ func TestFaultsMirror(t *testing.T) {
 	}
 }
 
+// A target that takes connections and says nothing at all, not even who it is,
+// delays the start by the time of one question, and gets nothing.
+func TestFaultsMirrorToNobody(t *testing.T) {
+	e := newEngine(t)
+	send(t, "POST", e.url+"/_bulk?refresh=true", bulkBody("items", 0, 4))
+	hole := newBrokenNode(t, blackHole)
+	p := start(t, mirrorArgs(t, e.url, "http://"+hole.Addr().String(), filepath.Join(t.TempDir(), "run"))...)
+	url, admin := p.listening()
+	l := newLoad(url, 2, 0)
+	l.after(t, 200)
+	l.stop(t)
+	_, text := get(t, admin+"/metrics")
+	if metric(text, "esshadow_mirror_sent_total") != 0 || metric(text, `esshadow_mirror_shed_total{reason="breaker_open"}`) < 200 {
+		t.Errorf("not all is shed:\n%s", text)
+	}
+	ends(t, p)
+	if hole.conns.Load() > 20 {
+		t.Errorf("%d connections to a target that says nothing", hole.conns.Load())
+	}
+}
+
 // Clients of a proxy with a mirror that hangs wait no longer than those of one
 // without.
 func TestFaultsMirrorCostsNoClient(t *testing.T) {
