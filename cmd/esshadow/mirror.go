@@ -73,7 +73,7 @@ func (g *gateway) startMirror(ctx context.Context, p policy, s *streams, set *se
 	m, err := mirror.New(cfg.Config, mirror.Options{
 		Target: client, Ask: func(ctx context.Context) (es.Identity, error) { return replay.Identify(ctx, target) },
 		Source:       g.source.ask,
-		NewSanitizer: func() capture.Sanitizer { return p.pipe.Worker() }, Mapper: liveMapper(p.pipe.Worker()), Veil: veil,
+		NewSanitizer: func() capture.Sanitizer { return p.mirror.Worker() }, Mapper: liveMapper(p.mirror.Worker()), Veil: veil,
 		Judge: seen.judge, Dir: g.mirrorDir, Run: run, Log: g.log,
 	})
 	if err != nil {

@@ -25,8 +25,9 @@ var _ capture.Sanitizer = (*sanitize.Worker)(nil)
 
 // policy is what sanitises, for the capture and for the mirror alike.
 type policy struct {
-	pipe *sanitize.Pipeline
-	meta segment.Meta // of the capture
+	pipe   *sanitize.Pipeline
+	mirror *sanitize.Pipeline // another beside a capture: what detectors find counts once
+	meta   segment.Meta       // of the capture
 }
 
 // makePolicy reads rules and key.
@@ -51,6 +52,12 @@ func (g *gateway) makePolicy(s *streams, set *settings) (policy, error) {
 		return policy{}, &codeError{exitUsage, err}
 	}
 	g.pipe = pipe
+	twin := pipe
+	if cfg.Capture.Files.Dir != "" && cfg.Mirror.On() {
+		if twin, err = sanitize.New(cfg.Sanitize.Config, key, salt); err != nil {
+			return policy{}, &codeError{exitUsage, err}
+		}
+	}
 	if pipe.Scope() == "project" {
 		meta.Salt = "" // pseudonyms do not depend on it
 	}
@@ -60,7 +67,7 @@ func (g *gateway) makePolicy(s *streams, set *settings) (policy, error) {
 	if meta.Plaintext {
 		g.log.Warn("preset off: requests are written to the disk as they are, personal data included")
 	}
-	return policy{pipe, meta}, nil
+	return policy{pipe, twin, meta}, nil
 }
 
 // startTaps makes what is given a copy of the traffic: the capture, the mirror.

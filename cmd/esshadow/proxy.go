@@ -235,12 +235,9 @@ const captureClose = 30 * time.Second
 func (g *gateway) stop(s *streams, set *settings, err error) error {
 	var mirrored sync.WaitGroup
 	var mirrorErr error
+	var sums mirror.Stats
 	if g.mirror != nil {
-		mirrored.Go(func() {
-			var sums mirror.Stats
-			sums, mirrorErr = g.mirror.Close()
-			s.note("%s", mirrorSums(&sums, g.mirrorDir))
-		})
+		mirrored.Go(func() { sums, mirrorErr = g.mirror.Close() })
 	}
 	if g.recorder != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), max(set.cfg.Proxy.Drain, captureClose))
@@ -255,7 +252,9 @@ func (g *gateway) stop(s *streams, set *settings, err error) error {
 		}
 		err = errors.Join(err, closeErr)
 	}
-	mirrored.Wait()
+	if mirrored.Wait(); g.mirror != nil {
+		s.note("%s", mirrorSums(&sums, g.mirrorDir))
+	}
 	if g.proxy != nil {
 		p := g.proxy.Stats()
 		s.note("esshadow proxy: %d requests on %d connections, %d answered by the proxy itself", p.Requests, p.Connections, p.Own)
