@@ -73,7 +73,7 @@ test-engine: build ## whole runs on real OpenSearch and Elasticsearch nodes (JDK
 	@scripts/test-engine.sh
 
 .PHONY: test-faults
-test-faults: ## faults of disk, nodes, clients and the process itself, and a soak (ESSHADOW_SOAK=10m; 30s)
+test-faults: ## faults of disk, nodes, clients, mirror and the process itself, and a soak at 5 000 searches a second (ESSHADOW_SOAK=10m; 30s)
 	$(GO) test -tags faults -run '^TestFaults' -count=1 -p 1 -v -timeout 2h ./cmd/esshadow
 
 .PHONY: test-long
