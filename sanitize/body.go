@@ -34,7 +34,15 @@ func (w *Worker) body(dst []byte, op es.Op, body []byte) ([]byte, reason) {
 	return w.rewrite(dst, body, n)
 }
 
-func blank(s []byte) bool { return len(bytes.TrimLeft(s, " \t\r\n")) == 0 }
+// blank tells that there is nothing but white space of JSON.
+func blank(s []byte) bool {
+	for _, c := range s {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
 
 // bulkBody handles a _bulk body line by line: framing, blank lines and a
 // missing last line end stay as they came.

@@ -51,8 +51,9 @@ func (w *Worker) target(dst []byte, route es.Route) ([]byte, reason) {
 func (w *Worker) pathOf(dst []byte, route es.Route) ([]byte, reason) {
 	index, id := route.Index, route.ID
 	addOn := addOnSearch(route)
-	for i, seg := range strings.Split(route.Path, "/") {
-		if i > 0 {
+	i := -1
+	for seg := range strings.SplitSeq(route.Path, "/") {
+		if i++; i > 0 {
 			dst = append(dst, '/')
 		}
 		switch {

@@ -171,7 +171,7 @@ func (f *Fingerprinter) search(op Op, query string, body []byte) {
 		body = []byte(params.source)
 	}
 	root := none
-	if len(bytes.TrimSpace(body)) > 0 {
+	if !blank(body) {
 		var why string
 		if root, why = f.tree.build(body); why != "" {
 			f.write(why)
