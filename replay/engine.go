@@ -77,6 +77,7 @@ type Engine struct {
 
 	newPacer func() pacer
 	position atomic.Int64 // Unix ns of the last record that was due
+	faulty   atomic.Bool  // a panic was logged
 	began    atomic.Pointer[time.Time]
 }
 
@@ -210,6 +211,11 @@ func (e *Engine) dispatchOne(ctx context.Context, p pacer, it *item) bool {
 	e.ahead.give(it.bytes)
 	e.position.Store(it.out.Time)
 	if it.out.Refused != "" {
+		e.note(it)
+		return true
+	}
+	if it.out.Shed != "" {
+		it.out.Planned = it.due
 		e.note(it)
 		return true
 	}

@@ -46,6 +46,7 @@ func closes(op es.Op) bool {
 // expires. These requests are the replayer's own and stand in no count; what
 // cannot be closed expires.
 func (e *Engine) closeLeft() {
+	defer e.survive(func() {}) // what is left open there, the target closes some day
 	limit := time.AfterFunc(closeTime, e.deps.Target.Abort)
 	defer limit.Stop()
 	opensearch := e.identity().Flavor == es.FlavorOpenSearch

@@ -106,16 +106,7 @@ func (e *Engine) hand(it *item) {
 
 // send sends one item and returns the next of its connection.
 func (e *Engine) send(it *item) *item {
-	if e.prepare(it) {
-		e.deps.Target.Send(&it.plan.shot, &it.ans)
-	}
-	e.settle(it)
-	if len(it.plan.gives) > 0 {
-		e.handles.settle(it.out.Seq, it.plan.gives, readHandles(&it.plan, &it.ans))
-	}
-	if closes(it.plan.op) && it.out.Sent != 0 && it.out.Err == "" {
-		e.handles.drop(it.plan.uses)
-	}
+	e.try(it)
 	e.inFlight.give(1)
 	e.memory.give(it.bytes)
 	next := e.lanes.leave(it)
@@ -126,6 +117,25 @@ func (e *Engine) send(it *item) *item {
 	}
 	e.note(it)
 	return next
+}
+
+// try sends an item, if it can be, and settles what follows from its answer for
+// others.
+func (e *Engine) try(it *item) {
+	defer e.survive(func() {
+		e.fault(it)
+		e.handles.settle(it.out.Seq, it.plan.gives, nil)
+	})
+	if e.prepare(it) {
+		e.deps.Target.Send(&it.plan.shot, &it.ans)
+	}
+	e.settle(it)
+	if len(it.plan.gives) > 0 {
+		e.handles.settle(it.out.Seq, it.plan.gives, readHandles(&it.plan, &it.ans))
+	}
+	if closes(it.plan.op) && it.out.Sent != 0 && it.out.Err == "" {
+		e.handles.drop(it.plan.uses)
+	}
 }
 
 // prepare does what can only be done at the time of sending. It is false where

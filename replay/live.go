@@ -71,7 +71,7 @@ func (r *liveReader) run(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		it := r.take(q)
+		it := r.item(q)
 		r.e.ahead.take(ctx, it.bytes)
 		select {
 		case r.out <- it:
@@ -79,6 +79,11 @@ func (r *liveReader) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+func (r *liveReader) item(q *Live) (it *item) {
+	defer r.e.survive(func() { it = r.stopped(q) })
+	return r.take(q)
 }
 
 func (r *liveReader) take(q *Live) *item {

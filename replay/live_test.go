@@ -111,13 +111,19 @@ func TestLiveGoesOnWithARun(t *testing.T) {
 	}
 }
 
-// keptTarget shows each shot to send, one after the other.
-type keptTarget struct{ send func(*Shot) }
+// keptTarget shows each shot to send, one after the other, and answers with body.
+type keptTarget struct {
+	send func(*Shot)
+	body string
+}
 
 func (k *keptTarget) Send(s *Shot, ans *Answer) {
 	k.send(s)
 	ans.Sent = time.Now()
 	ans.Status, ans.Done = 200, time.Now()
+	if k.body != "" {
+		ans.Type, ans.Body, ans.Size = "application/json", []byte(k.body), int64(len(k.body))
+	}
 }
 
 func (*keptTarget) Release(*Answer) {}

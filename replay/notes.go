@@ -76,12 +76,19 @@ func (e *Engine) noteAll() {
 // facts reads the answer.
 func (e *Engine) facts(z *es.Summarizer, it *item) {
 	o, a := &it.out, &it.ans
+	defer e.survive(func() {
+		*z = es.Summarizer{}
+		if o.Sent != 0 {
+			e.fault(it)
+		}
+	})
 	if o.Refused == "" {
 		o.requestFacts(it.plan.op, &it.plan.shot)
 	}
 	if o.Sent == 0 {
 		return
 	}
+	defer e.deps.Target.Release(a)
 	switch {
 	case a.Status == 0:
 	case it.live != nil && it.live.Told == nil: // nothing may be told of it
@@ -93,7 +100,19 @@ func (e *Engine) facts(z *es.Summarizer, it *item) {
 			o.Err = ErrUnreadable
 		}
 	}
-	e.deps.Target.Release(a)
+}
+
+// judge names an outcome's differences.
+func (e *Engine) judge(o *Outcome) (kinds []string) {
+	if e.deps.Judge == nil {
+		return nil
+	}
+	defer e.survive(func() {
+		if o.Sent != 0 {
+			o.Err, o.Got = Fault, nil
+		}
+	})
+	return e.deps.Judge(o)
 }
 
 // write judges, counts and stores the outcome. One goroutine at a time is in it.
@@ -101,12 +120,9 @@ func (e *Engine) write(it *item) {
 	w := &e.writing
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer e.survive(func() {}) // counted it is
 	o := &it.out
-	var kinds []string
-	if e.deps.Judge != nil {
-		kinds = e.deps.Judge(o)
-	}
-	if e.tally.add(o, kinds) {
+	if e.tally.add(o, e.judge(o)) {
 		o.Example = it.example()
 	}
 	if e.deps.Veil != nil {

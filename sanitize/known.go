@@ -69,12 +69,30 @@ func (w *Worker) knownPlan(path string) *plan {
 	if pl, ok := w.view.plans[path]; ok {
 		return pl
 	}
-	if len(w.view.plans) >= maxPaths {
-		clear(w.view.plans)
-	}
 	pl := w.newKnownPlan(path)
-	w.view.plans[path] = pl
+	w.rememberPlan(w.view.plans, path, pl)
 	return pl
+}
+
+// Bounds of the plans that a worker remembers, of all its views together.
+const (
+	maxPlans   = 1 << 16
+	maxPlanKey = 1 << 10 // bytes; what has a longer name is worked out each time
+)
+
+// rememberPlan keeps a plan for the next time.
+func (w *Worker) rememberPlan(in map[string]*plan, key string, pl *plan) {
+	if len(key) > maxPlanKey {
+		return
+	}
+	if w.viewPlans++; w.viewPlans > maxPlans {
+		w.viewPlans = 1
+		w.all.forget()
+		for _, v := range w.groups {
+			v.forget()
+		}
+	}
+	in[key] = pl
 }
 
 // newKnownPlan treats values of a field as the whole schema says, so that they are
@@ -154,12 +172,9 @@ func (w *Worker) manyPlan(names []string) *plan {
 	if pl, ok := w.view.many[key]; ok {
 		return pl
 	}
-	if len(w.view.many) >= maxPaths {
-		clear(w.view.many)
-	}
 	f := w.factsOf(names)
 	pl := &plan{action: w.other.action, d: w.other.d, facts: f, typed: f}
-	w.view.many[key] = pl
+	w.rememberPlan(w.view.many, key, pl)
 	return pl
 }
 

@@ -20,6 +20,11 @@ func newView(t *es.FieldTable) *view {
 	return &view{table: t, plans: map[string]*plan{}, many: map[string]*plan{}}
 }
 
+func (v *view) forget() {
+	clear(v.plans)
+	clear(v.many)
+}
+
 // field is what is known of a path in the view's indices. What is not known of it
 // in all indices is not known here: values are treated alike everywhere.
 func (v *view) field(path string, typed *es.FieldFacts) *es.FieldFacts {
@@ -51,7 +56,11 @@ func (w *Worker) look(expr string) {
 		return
 	}
 	v := w.views[expr]
-	if v == nil {
+	switch {
+	case v != nil:
+	case len(expr) > maxPlanKey:
+		v = w.viewOf(expr)
+	default:
 		if w.views == nil || len(w.views) >= maxViews {
 			w.views = map[string]*view{}
 		}

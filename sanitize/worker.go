@@ -27,6 +27,7 @@ type Worker struct {
 	views      map[string]*view // by index expression
 	groups     map[string]*view // by the groups of the schema, a byte for each
 	viewFields int
+	viewPlans  int // in all views
 	styled     map[styleKey]*domain
 	fact, open *es.FieldFacts // of the field whose value in a query is at hand; open: of one of no certain kind
 

@@ -74,7 +74,7 @@ func (g *gateway) startMirror(ctx context.Context, p policy, s *streams, set *se
 		Target: client, Ask: func(ctx context.Context) (es.Identity, error) { return replay.Identify(ctx, target) },
 		Source:       g.source.ask,
 		NewSanitizer: func() capture.Sanitizer { return p.mirror.Worker() }, Mapper: liveMapper(p.mirror.Worker()), Veil: veil,
-		Judge: seen.judge, Dir: g.mirrorDir, Run: run, Log: g.log,
+		MaxBody: int(set.cfg.Capture.MaxBody), Judge: seen.judge, Dir: g.mirrorDir, Run: run, Log: g.log,
 	})
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ const whyUnknown = "not_identified"
 type breaker struct {
 	limit     int // weight at which it opens
 	wait, max time.Duration
-	changed   func(from, to Breaker, why string) // called with the lock held; must not call back
+	changed   func(from, to Breaker, why string)
 
 	mu      sync.Mutex
 	state   Breaker
@@ -53,6 +53,13 @@ type breaker struct {
 	invited time.Time
 	trial   bool // a request is on its way whose answer decides
 	known   bool // the target was identified once
+	news    []change
+}
+
+// change is one of state that was not told yet.
+type change struct {
+	from, to Breaker
+	why      string
 }
 
 func newBreaker(cfg *Config, changed func(from, to Breaker, why string)) *breaker {
@@ -109,6 +116,7 @@ func (b *breaker) begin() (may, trial bool) {
 // end takes what became of a request that begin let go: the class of its failure,
 // "" where the target answered.
 func (b *breaker) end(now time.Time, class string, trial bool) {
+	defer b.tell()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if trial {
@@ -148,6 +156,7 @@ func (b *breaker) due() (time.Time, bool) {
 // asked takes the answer to that question: "" lets a request try, but for the
 // first time, when nothing is known against the target.
 func (b *breaker) asked(now time.Time, why string) {
+	defer b.tell()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -165,6 +174,7 @@ func (b *breaker) asked(now time.Time, why string) {
 
 // trip opens the breaker for a reason that is no answer's.
 func (b *breaker) trip(now time.Time, why string) {
+	defer b.tell()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open(now, why)
@@ -180,7 +190,19 @@ func (b *breaker) become(to Breaker, why string) {
 	from := b.state
 	news := from != to || to == BreakerOpen && why != b.why
 	b.state, b.why = to, why
-	if news && b.changed != nil {
-		b.changed(from, to, why)
+	if news {
+		b.news = append(b.news, change{from, to, why})
+	}
+}
+
+// tell tells what has changed. The lock is not held meanwhile: whoever logs it may
+// have to wait, and clients ask for the lock.
+func (b *breaker) tell() {
+	b.mu.Lock()
+	news := b.news
+	b.news = nil
+	b.mu.Unlock()
+	for _, c := range news {
+		b.changed(c.from, c.to, c.why)
 	}
 }

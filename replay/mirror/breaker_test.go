@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -183,4 +184,46 @@ func TestBreakerAlways(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whoever is told of a change may take its time: a log that does not come back
+// must not hold up clients, who ask the breaker.
+func TestBreakerTellsWithoutItsLock(t *testing.T) {
+	d := newDesk(3)
+	told := make(chan Breaker, 1)
+	d.changed = func(_, to Breaker, _ string) {
+		d.admits(d.t)
+		told <- to
+	}
+	go d.trip(d.t, "unreachable")
+	select {
+	case to := <-told:
+		if to != BreakerOpen {
+			t.Errorf("told of %s", to)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the breaker is locked while it tells")
+	}
+}
+
+// A trial that ends in a panic ends: the next request is one.
+func TestTrialThatPanics(t *testing.T) {
+	d := newDesk(1)
+	d.asked(d.t, "")
+	d.answer(replay.ErrRefused)
+	d.asked(d.t, "")
+	d.is(t, BreakerHalfOpen)
+	g := &guarded{newCluster(func(context.Context, *replay.Shot) replay.Answer { panic("fault") }), d.breaker}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is gone")
+			}
+		}()
+		g.Send(&replay.Shot{}, &replay.Answer{})
+	}()
+	if !d.answer("") {
+		t.Error("the breaker waits for the trial that panicked")
+	}
+	d.is(t, BreakerClosed)
 }

@@ -18,7 +18,7 @@ const (
 	ShedQueueFull    = "queue_full"     // they hold as many bytes as the bound allows
 	ShedBodyTooLarge = "body_too_large" // its body was not kept
 	ShedClosed       = "closed"         // the mirror was closing, or closed
-	ShedPanic        = "panic"          // a fault of ours; the request was let go
+	ShedPanic        = replay.Fault     // a fault of ours; the request was let go
 )
 
 // RefusedInfo is the guard's reason for GET /, by which clients greet a cluster: it

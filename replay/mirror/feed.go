@@ -23,6 +23,10 @@ type feed struct {
 
 var _ replay.Feed = (*feed)(nil)
 
+func newFeed(m *Mirror) *feed {
+	return &feed{m: m, decoder: es.Decoder{Max: m.opt.MaxBody}, handles: es.HandleReader{MaxDecoded: m.opt.MaxBody}}
+}
+
 // Next implements replay.Feed.
 func (f *feed) Next(ctx context.Context) (*replay.Live, error) {
 	for {

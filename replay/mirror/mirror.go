@@ -34,6 +34,10 @@ type Options struct {
 	// Mapper is the Sanitizer's rule for ids and names in answers. Several
 	// goroutines use it at once.
 	Mapper es.Mapper
+	// MaxBody bounds, in bytes, what is made of a body or an answer that has a
+	// Content-Encoding; a larger one is sent as it came, and not read. 0 means
+	// es.DefaultMaxDecoded.
+	MaxBody int
 	// Veil covers outcomes of which nothing readable may be stored; nil: none.
 	Veil *replay.Veil
 	// Judge is as in replay.Deps.
@@ -104,7 +108,7 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	}
 	m.send.Origin = max(0, time.Since(m.run.Started))
 	m.engine = replay.New(m.send, replay.Deps{
-		Feed: &feed{m: m}, Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: o.Judge,
+		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: o.Judge,
 		Mapper: o.Mapper, Who: m.who, Veil: o.Veil, Log: o.Log,
 	})
 	m.start()

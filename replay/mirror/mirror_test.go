@@ -1,6 +1,8 @@
 package mirror
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -438,4 +440,25 @@ func TestMirrorSumsAlways(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A body that becomes too large without its coding is sent as it came.
+func TestABodyIsDecodedUpToABound(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(bytes.Repeat([]byte{' '}, 2<<20))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for max, whole := range map[int]bool{1 << 20: false, 4 << 20: true} {
+		b := begin(t, func(_ *Config, o *Options) { o.MaxBody = max }, answers)
+		if err := b.Identify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.offer(1, packed.String(), capture.Header{Name: "Content-Encoding", Value: "gzip"})
+		b.end(t)
+		if shots := b.shots(); len(shots) != 1 || (len(shots[0].Body) == 2<<20) != whole {
+			t.Errorf("bound %d: %d shots", max, len(shots))
+		}
+	}
 }

@@ -30,8 +30,10 @@ func (g *guarded) Send(shot *replay.Shot, ans *replay.Answer) {
 		ans.Shed = ShedBreaker
 		return
 	}
+	class := classNotSent
+	defer func() { g.breaker.end(time.Now(), class, trial) }() // a panic must not leave it waiting for its trial
 	g.Target.Send(shot, ans)
-	g.breaker.end(time.Now(), failureOf(ans), trial)
+	class = failureOf(ans)
 }
 
 // failureOf is the class of a failure that speaks of the target's health, "" where
