@@ -74,27 +74,6 @@ func (w *Worker) knownPlan(path string) *plan {
 	return pl
 }
 
-// Bounds of the plans that a worker remembers, of all its views together.
-const (
-	maxPlans   = 1 << 16
-	maxPlanKey = 1 << 10 // bytes; what has a longer name is worked out each time
-)
-
-// rememberPlan keeps a plan for the next time.
-func (w *Worker) rememberPlan(in map[string]*plan, key string, pl *plan) {
-	if len(key) > maxPlanKey {
-		return
-	}
-	if w.viewPlans++; w.viewPlans > maxPlans {
-		w.viewPlans = 1
-		w.all.forget()
-		for _, v := range w.groups {
-			v.forget()
-		}
-	}
-	in[key] = pl
-}
-
 // newKnownPlan treats values of a field as the whole schema says, so that they are
 // treated alike in all indices, and judges queries by what the indices at hand say.
 func (w *Worker) newKnownPlan(path string) *plan {

@@ -241,6 +241,36 @@ func TestKnownIndices(t *testing.T) {
 
 // TestCopiedValues: what copy_to brings into a field was treated as in the field
 // that it came from.
+func TestPlansAreBounded(t *testing.T) {
+	w := newWorker(t, knownConfig(t, PresetStrict))
+	other := newView(w.p.schema)
+	w.groups["other"] = other
+	for i := range maxPlans + 10 {
+		w.view = []*view{w.all, other}[i%2]
+		path := fmt.Sprint("labels.", i)
+		w.knownPlan(path)
+		w.manyPlan([]string{path, "kw"})
+	}
+	w.knownPlan(strings.Repeat("x", maxPlanKey+1))
+	kept := 0
+	for _, v := range []*view{w.all, other} {
+		kept += len(v.plans) + len(v.many)
+		for _, m := range []map[string]*plan{v.plans, v.many} {
+			for key := range m {
+				if len(key) > maxPlanKey {
+					t.Error("a path as long as a client likes is kept")
+				}
+			}
+		}
+	}
+	if kept == 0 || kept > maxPlans {
+		t.Errorf("%d plans are kept, want at most %d", kept, maxPlans)
+	}
+	if pl := w.knownPlan("kw"); pl.facts == nil || pl.facts.Kind != es.KindWhole {
+		t.Errorf("what was forgotten is another plan: %+v", pl)
+	}
+}
+
 func TestCopiedValues(t *testing.T) {
 	s, err := es.ParseSchema([]byte(`{"i":{"mappings":{"properties":{"title":{"type":"text","analyzer":"english","copy_to":"all"},"n":{"type":"long","copy_to":["all","both"]},
 	 "name":{"type":"keyword","copy_to":["both","kept"]},"all":{"type":"text","analyzer":"english","fields":{"raw":{"type":"keyword"}}},"both":{"type":"text"},"kept":{"type":"keyword"}}}}}`), nil)

@@ -25,6 +25,27 @@ func (v *view) forget() {
 	clear(v.many)
 }
 
+// Bounds of the plans that a worker remembers, of all its views together.
+const (
+	maxPlans   = 1 << 16
+	maxPlanKey = 1 << 10 // bytes; what has a longer name is worked out each time
+)
+
+// rememberPlan keeps a plan for the next time.
+func (w *Worker) rememberPlan(in map[string]*plan, key string, pl *plan) {
+	if len(key) > maxPlanKey {
+		return
+	}
+	if w.viewPlans++; w.viewPlans > maxPlans {
+		w.viewPlans = 1
+		w.all.forget()
+		for _, v := range w.groups {
+			v.forget()
+		}
+	}
+	in[key] = pl
+}
+
 // field is what is known of a path in the view's indices. What is not known of it
 // in all indices is not known here: values are treated alike everywhere.
 func (v *view) field(path string, typed *es.FieldFacts) *es.FieldFacts {
