@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,16 +29,35 @@ type sample struct {
 	goroutines float64
 }
 
-// slope is the straight line through the samples, in y per hour.
-func slope(list []sample, y func(sample) float64) float64 {
+// slope is the straight line through the samples, in y per hour, with the standard
+// error of its estimate: what the collector's rhythm alone makes of it.
+func slope(list []sample, y func(sample) float64) (perHour, err float64) {
 	var n, sx, sy, sxx, sxy float64
 	for _, s := range list {
 		n, sx, sy, sxx, sxy = n+1, sx+s.at, sy+y(s), sxx+s.at*s.at, sxy+s.at*y(s)
 	}
-	if d := n*sxx - sx*sx; d != 0 {
-		return (n*sxy - sx*sy) / d * 3600
+	d := n*sxx - sx*sx
+	if n < 3 || d == 0 {
+		return 0, math.Inf(1)
 	}
-	return 0
+	k := (n*sxy - sx*sy) / d
+	var rest float64
+	for _, s := range list {
+		r := y(s) - sy/n - k*(s.at-sx/n)
+		rest += r * r
+	}
+	return k * 3600, math.Sqrt(rest/(n-2)*n/d) * 3600
+}
+
+func TestFaultsSlope(t *testing.T) {
+	var list []sample
+	for i := range 100 {
+		list = append(list, sample{at: float64(10 * i), rss: 50 + float64(i)/10 + float64(i%2)})
+	}
+	k, err := slope(list, func(s sample) float64 { return s.rss })
+	if math.Abs(k-36) > 1 || math.Abs(err-0.6) > 0.2 { // 0.1 in 10 s; residuals of ±0.5
+		t.Errorf("%v ± %v", k, err)
+	}
 }
 
 // instruments builds the backend and the generator of the benchmarks, which are
@@ -173,15 +193,16 @@ func flat(t *testing.T, list []sample, length time.Duration) {
 		t.Fatalf("%d samples", len(list))
 	}
 	first, last := list[0], list[len(list)-1]
-	rss, routines := slope(list, func(s sample) float64 { return s.rss }), slope(list, func(s sample) float64 { return s.goroutines })
-	t.Logf("memory %.0f to %.0f MiB (%+.0f MiB an hour), goroutines %.0f to %.0f (%+.0f an hour)",
-		first.rss, last.rss, rss, first.goroutines, last.goroutines, routines)
+	rss, rssErr := slope(list, func(s sample) float64 { return s.rss })
+	routines, routinesErr := slope(list, func(s sample) float64 { return s.goroutines })
+	t.Logf("memory %.0f to %.0f MiB (%+.0f ± %.0f MiB an hour), goroutines %.0f to %.0f (%+.0f ± %.0f an hour)",
+		first.rss, last.rss, rss, rssErr, first.goroutines, last.goroutines, routines, routinesErr)
 	// Over a short time the collector's own rhythm is all that a slope shows.
 	if last.rss > first.rss*1.25+16 {
 		t.Errorf("memory grew from %.0f to %.0f MiB", first.rss, last.rss)
 	}
-	if length >= 10*time.Minute && rss > 30 {
-		t.Errorf("memory grows by %.0f MiB an hour", rss)
+	if length >= 10*time.Minute && rss > 30 && rss > 3*rssErr {
+		t.Errorf("memory grows by %.0f ± %.0f MiB an hour", rss, rssErr)
 	}
 	if last.goroutines > first.goroutines+16 {
 		t.Errorf("goroutines grew from %.0f to %.0f", first.goroutines, last.goroutines)
