@@ -91,6 +91,29 @@ func TestMirrorOfTheSame(t *testing.T) {
 	esshadow(t, nil, "report", dir).want(t, exitDone).has(t, "esshadow mirror of live traffic since")
 }
 
+// What the sanitiser dropped has no shape: it counts by operation, and the report
+// says what it is.
+func TestMirrorReportOfWhatIsDropped(t *testing.T) {
+	source, target := newEngine(t), newEngine(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	p := start(t, mirrorArgs(t, source.url, target.url, dir)...)
+	url, admin := p.listening()
+	for range 2 {
+		demand(t, "POST", url+"/items/_search", `{"nobody_knows":1}`)
+	}
+	demand(t, "POST", url+"/items/_count", `{"nobody_knows":1}`)
+	waitSums(t, admin, 3)
+	ends(t, p)
+	r := decode[report.Report](t, esshadow(t, nil, "report", "--format", "json", dir).want(t, exitDone).out)
+	got := map[string]int{}
+	for _, s := range r.Shapes {
+		got[s.Shape] = s.N
+	}
+	if want := map[string]int{"search: dropped by the sanitiser": 2, "count: dropped by the sanitiser": 1}; !maps.Equal(got, want) {
+		t.Errorf("shapes %v, want %v", got, want)
+	}
+}
+
 // A target that is slower and loses documents: both show in the metrics and in the
 // report, and clients notice nothing of it.
 func TestMirrorOfAnother(t *testing.T) {

@@ -88,7 +88,7 @@ func (s *scan) add(o *replay.Outcome) {
 	if o.Shed != "" || o.Err != "" {
 		return
 	}
-	s.shapeTime[o.Shape] += o.Done - o.Planned
+	s.shapeTime[shapeKey(o)] += o.Done - o.Planned
 	if o.Want == nil || o.Got == nil || o.Want.Total == nil || o.Got.Total == nil {
 		return
 	}
@@ -182,8 +182,12 @@ func (b *builder) place(o *replay.Outcome) float64 {
 	return float64(o.Planned-b.scan.due.first) / float64(max(b.scan.due.last-b.scan.due.first, 1))
 }
 
+// shapeKey is the shape's id. Requests that a mirror's sanitiser dropped have none:
+// they count by operation.
+func shapeKey(o *replay.Outcome) string { return cmp.Or(o.Shape, o.Op) }
+
 func (b *builder) shape(o *replay.Outcome) *shapeSums {
-	id := o.Shape
+	id := shapeKey(o)
 	if !b.keep[id] && len(b.keep) >= maxShapes {
 		id = otherShape
 	}
@@ -224,6 +228,9 @@ func (b *builder) remember(o *replay.Outcome, v diff.Verdict) {
 // text is the readable form of a shape; runs without one fall back on what the
 // example says, or on the identifier.
 func (b *builder) text(s Shape) string {
+	if s.ID == "" {
+		return s.Op + ": dropped by the sanitiser"
+	}
 	if t := b.texts[s.ID]; t != "" {
 		return t
 	}

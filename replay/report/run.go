@@ -29,7 +29,7 @@ func Load(dir string, opt Options) (*Report, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s holds no outcome files", dir)
 	}
-	reading := &reading{files: files, warnings: map[string]bool{}, turned: map[string]map[string]uint64{}}
+	reading := &reading{files: files, warnings: map[string]bool{}, turned: map[string]map[string]uint64{}, untold: map[string]bool{}}
 	b, err := build(reading.outcomes, opt)
 	if err != nil {
 		return nil, err
@@ -37,6 +37,9 @@ func Load(dir string, opt Options) (*Report, error) {
 	b.turnedAway(reading.turned)
 	r := b.report(run)
 	r.Warnings = sortedKeys(reading.warnings)
+	if n := reading.untoldFiles(); n > 0 && run.Asked.Mirror {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("outcome files that their writer has not closed: %d. What the mirror refused or shed without an outcome while it wrote them is not counted", n))
+	}
 	if run.Ended == nil {
 		r.Warnings = append(r.Warnings, "the run did not end: it still goes on, or was killed")
 	}
@@ -51,6 +54,7 @@ type reading struct {
 	files    []string
 	warnings map[string]bool
 	turned   map[string]map[string]uint64 // by file and reason: what a mirror turned away
+	untold   map[string]bool              // files without that: still written to, or cut by a crash
 }
 
 // outcomes gives the outcomes of the files, each good until the next. A torn file
@@ -83,8 +87,10 @@ func (r *reading) file(path string, yield func(*replay.Outcome, error) bool) boo
 		switch {
 		case errors.Is(err, io.EOF):
 			r.turned[path] = in.Drops()
+			r.untold[path] = !in.Complete() || in.Footer().Repaired
 			return true
 		case errors.Is(err, segment.ErrTorn):
+			r.untold[path] = true
 			r.warnings[err.Error()+": what is whole was counted"] = true
 			return true
 		case err != nil:
@@ -97,6 +103,15 @@ func (r *reading) file(path string, yield func(*replay.Outcome, error) bool) boo
 			return false
 		}
 	}
+}
+
+func (r *reading) untoldFiles() (n int) {
+	for _, untold := range r.untold {
+		if untold {
+			n++
+		}
+	}
+	return n
 }
 
 // turnedAway adds what a mirror turned away before it became an outcome: what its
