@@ -163,27 +163,33 @@ func (c *Config) validate() error {
 		}
 	}
 	return errors.Join(
-		under("proxy", p.Validate()),
-		under("capture", c.Capture.Config.Validate()),
-		under("capture", c.Capture.Files.Validate()),
-		under("sanitize", c.Sanitize.Config.Validate()),
-		under("mirror", c.Mirror.Config.Validate()),
-		under("mirror.target", m.Validate()),
-		under("replay", c.Replay.Config.Validate()),
-		under("replay.target", t.Validate()),
-		under("replay", c.Replay.window()),
-		under("report", c.Report.Validate()),
-		under("sandbox", c.Sandbox.Validate()),
-		under("demo", c.Demo.Validate()),
+		Under("proxy", p.Validate()),
+		Under("capture", c.Capture.Config.Validate()),
+		Under("capture", c.Capture.Files.Validate()),
+		Under("sanitize", c.Sanitize.Config.Validate()),
+		Under("mirror", c.Mirror.Config.Validate()),
+		Under("mirror.target", m.Validate()),
+		Under("replay", c.Replay.Config.Validate()),
+		Under("replay.target", t.Validate()),
+		Under("replay", c.Replay.window()),
+		Under("report", c.Report.Validate()),
+		Under("sandbox", c.Sandbox.Validate()),
+		Under("demo", c.Demo.Validate()),
 		c.Log.Validate(),
 	)
 }
 
-// under puts the section before the key that each mistake names.
-func under(section string, err error) error {
+// Under puts the section before the key that each mistake names, so that a mistake
+// in one of several sections with equal keys says which: capture.sample, mirror.sample.
+func Under(section string, err error) error {
 	var out []error
 	for _, e := range split(err) {
-		out = append(out, &mistake{section + "." + strings.TrimPrefix(e.Error(), section+": "), e})
+		text := strings.TrimPrefix(e.Error(), section+": ")
+		// A target calls its URL by the name of the flag that most commands have for it.
+		if rest, ok := strings.CutPrefix(text, "target: "); ok && strings.HasSuffix(section, ".target") {
+			text = "url: " + rest
+		}
+		out = append(out, &mistake{section + "." + text, e})
 	}
 	return errors.Join(out...)
 }

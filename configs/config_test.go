@@ -54,11 +54,14 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 }
 
 func TestCheckNamesLines(t *testing.T) {
-	err := Check("f.yml", []byte("proxy:\n  admin: nowhere\n  upstreams: [ftp://x]\ncapture:\n  sample: 7\nlog:\n  level: loud\nreplay:\n  in_flight: -3\n"))
+	err := Check("f.yml", []byte("proxy:\n  admin: nowhere\n  upstreams: [ftp://x]\ncapture:\n  sample: 7\nlog:\n  level: loud\nreplay:\n  in_flight: -3\nmirror:\n  sample: 2\n  target:\n    timeout: -1s\n    url: nowhere\n  index_map:\n    - {from: a}\n"))
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"f.yml:2: proxy.admin", "f.yml:3: proxy.upstreams", "f.yml:5: capture.sample", "f.yml:7: log.level", "f.yml:9: replay.in_flight"} {
+	for _, want := range []string{
+		"f.yml:2: proxy.admin", "f.yml:3: proxy.upstreams", "f.yml:5: capture.sample", "f.yml:7: log.level", "f.yml:9: replay.in_flight",
+		"f.yml:11: mirror.sample", "f.yml:13: mirror.target.timeout", "f.yml:14: mirror.target.url", "f.yml:15: mirror.index_map",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error lacks %q:\n%v", want, err)
 		}

@@ -18,7 +18,7 @@ func ParseIndexRule(s string) (IndexRule, error) {
 	from, to, ok := strings.Cut(s, "=")
 	r := IndexRule{From: from, To: to}
 	if !ok {
-		return r, fmt.Errorf("index map %q: want FROM=TO, such as logs-*=replay-logs-*", s)
+		return r, fmt.Errorf("index_map: %q: want FROM=TO, such as logs-*=replay-logs-*", s)
 	}
 	return r, r.check()
 }
@@ -26,11 +26,11 @@ func ParseIndexRule(s string) (IndexRule, error) {
 func (r IndexRule) check() error {
 	switch {
 	case r.From == "" || r.To == "":
-		return fmt.Errorf("index map %q: want FROM=TO, such as logs-*=replay-logs-*", r.From+"="+r.To)
+		return fmt.Errorf("index_map: %q: want FROM=TO, such as logs-*=replay-logs-*", r.From+"="+r.To)
 	case strings.Count(r.To, "*") > strings.Count(r.From, "*"):
-		return fmt.Errorf("index map %q: TO has more * than FROM", r.From+"="+r.To)
+		return fmt.Errorf("index_map: %q: TO has more * than FROM", r.From+"="+r.To)
 	case strings.ContainsAny(r.From+r.To, ", /\\\"<>|?#\r\n\t"):
-		return fmt.Errorf("index map %q: has a character that no index name has", r.From+"="+r.To)
+		return fmt.Errorf("index_map: %q: has a character that no index name has", r.From+"="+r.To)
 	}
 	return nil
 }

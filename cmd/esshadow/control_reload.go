@@ -55,8 +55,8 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(next.Log.Validate(), next.Proxy.Validate(), next.Capture.Config.Validate(), next.Capture.Files.Validate(),
-		next.Mirror.Config.Validate()); err != nil {
+	if err := errors.Join(next.Log.Validate(), configs.Under("proxy", next.Proxy.Validate()), configs.Under("capture", next.Capture.Config.Validate()),
+		configs.Under("capture", next.Capture.Files.Validate()), configs.Under("mirror", next.Mirror.Config.Validate())); err != nil {
 		return err
 	}
 	now := g.config()

@@ -123,11 +123,14 @@ func TestMirrorSettings(t *testing.T) {
 		args []string
 	}{
 		{"need an index_map or same_index", []string{"--mirror-writes"}},
-		{"want a ratio from 0 to 1", []string{"--mirror-sample", "2"}},
-		{"queue", []string{"--mirror-queue", "1KiB"}},
-		{"in_flight", []string{"--mirror-in-flight", "0"}},
+		{"mirror.sample: 2: want a ratio from 0 to 1", []string{"--mirror-sample", "2"}},
+		{"mirror.queue: 1KiB", []string{"--mirror-queue", "1KiB"}},
+		{"mirror.in_flight: 0", []string{"--mirror-in-flight", "0"}},
+		{"capture.sample: 3: want a ratio from 0 to 1", []string{"--sample", "3"}},
+		{"mirror.target.url: want http://", []string{"--mirror", "ftp://127.0.0.1:1"}},
 		{"do not belong into the URL", []string{"--mirror", "http://u:p@127.0.0.1:1"}},
 		{"--mirror-password-file", []string{"--mirror-user", "u", "--mirror-password-file", "/does/not/exist"}},
+		{"--mirror-api-key-file: /dev/null is empty", []string{"--mirror-api-key-file", "/dev/null"}},
 		{"--mirror-index-map", []string{"--mirror-index-map", "nothing"}},
 	} {
 		r := esshadow(t, nil, append(mirrorArgs(t, e.url, "http://127.0.0.1:1", filepath.Join(t.TempDir(), "run")), x.args...)...).want(t, exitUsage, x.says)
@@ -311,15 +314,21 @@ func TestMirrorGoesOnAfterARestart(t *testing.T) {
 			_, text := get(t, admin+"/metrics")
 			return metric(text, `esshadow_mirror_outcomes_total{result="written"}`) == 10
 		})
-		// While it runs, the report shows what there is.
-		esshadow(t, nil, "report", dir).want(t, exitDone).has(t, fmt.Sprintf("sent %d = answered %d", 10*(i+1), 10*(i+1)))
+		// While it runs, the report shows what there is, and says what it cannot know:
+		// what the file that is written, and the one that a kill left, will not tell.
+		esshadow(t, nil, "report", dir).want(t, exitDone).has(t, fmt.Sprintf("sent %d = answered %d", 10*(i+1), 10*(i+1)),
+			fmt.Sprintf("their writer has not closed: %d.", []int{1, 1, 2}[i]))
 		p.signal(end)
 		<-p.exited
 		r := decode[struct {
-			Run struct{ Started, Ended string }
+			Run      struct{ Started, Ended string }
+			Warnings []string
 		}](t, esshadow(t, nil, "report", "--format", "json", dir).want(t, exitDone).out)
 		if began == "" {
 			began = r.Run.Started
+		}
+		if open := strings.Contains(strings.Join(r.Warnings, "\n"), "their writer has not closed: 1."); open != (i > 0) {
+			t.Errorf("run %d: warnings %q", i, r.Warnings)
 		}
 		if r.Run.Started != began || (r.Run.Ended == "") != (end == syscall.SIGKILL) {
 			t.Errorf("run %d: %+v, the first began at %s", i, r.Run, began)

@@ -97,12 +97,13 @@ func (g *gateway) startTaps(ctx context.Context, s *streams, set *settings) erro
 
 // checkTaps names what is wrong with the settings before anything is begun.
 func (g *gateway) checkTaps(cfg *configs.Config) error {
-	errs := []error{cfg.Capture.Config.Validate()}
+	errs := []error{configs.Under("capture", cfg.Capture.Config.Validate())}
 	if cfg.Capture.Files.Dir != "" {
-		errs = append(errs, cfg.Capture.Files.Validate())
+		errs = append(errs, configs.Under("capture", cfg.Capture.Files.Validate()))
 	}
 	if cfg.Mirror.On() {
-		errs = append(errs, cfg.Mirror.Config.Validate(), cfg.Mirror.Target.TargetConfig.Validate())
+		errs = append(errs, configs.Under("mirror", cfg.Mirror.Config.Validate()),
+			configs.Under("mirror.target", cfg.Mirror.Target.TargetConfig.Validate()))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &codeError{exitUsage, err}

@@ -110,7 +110,7 @@ func proxyFlags(c *cobra.Command, set *settings) *proxySaid {
 	f.StringVar(&p.Listen, "listen", p.Listen, "`address` that clients use")
 	f.StringVar(&p.Admin, "admin", p.Admin, "`address` of /metrics, /healthz, /readyz and /control, or off")
 	f.StringVar(&files.Dir, "capture", "", "`directory` for the capture; absent: nothing is captured")
-	f.StringVar(&cfg.Sanitize.Preset, "preset", cfg.Sanitize.Preset, "sanitising preset: strict, fidelity, sealed or off")
+	f.StringVar(&cfg.Sanitize.Preset, "preset", cfg.Sanitize.Preset, "sanitising preset: strict, fidelity, ecs-logs, commerce, shape-only, sealed or off")
 	f.BoolVar(&p.ReusePort, "reuse-port", false, "let another process listen on the same address, to take over")
 	f.StringVar(&p.AdminTokenFile, "admin-token-file", "", "`file` with the token that /control needs; without it, control is for this machine alone")
 	f.StringSliceVar((*[]string)(&cfg.Sanitize.Recipients), "recipient", nil, "age recipient (age1…) that preset sealed encrypts to; repeatable")
@@ -156,7 +156,7 @@ type gateway struct {
 
 func runProxy(ctx context.Context, s *streams, set *settings) error {
 	cfg := &set.cfg
-	if err := errors.Join(cfg.Log.Validate(), cfg.Proxy.Validate()); err != nil {
+	if err := errors.Join(cfg.Log.Validate(), configs.Under("proxy", cfg.Proxy.Validate())); err != nil {
 		return &codeError{exitUsage, err}
 	}
 	g := &gateway{registry: newRegistry(readBuild())}

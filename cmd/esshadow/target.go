@@ -31,8 +31,11 @@ func readTarget(s *streams, prefix string, t *configs.Target) (errs []error) {
 		text, err := readInput(path, s.in)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s%s: %w", prefix, flag, err))
+			return
 		}
-		*to = replay.Secret(strings.TrimRight(string(text), "\r\n"))
+		if *to = replay.Secret(strings.TrimRight(string(text), "\r\n")); *to == "" {
+			errs = append(errs, fmt.Errorf("%s%s: %s is empty, and without it nothing would be asked with credentials", prefix, flag, path))
+		}
 	}
 	secret("password-file", t.PasswordFile, &t.Password)
 	secret("api-key-file", t.APIKeyFile, &t.APIKey)
