@@ -26,7 +26,9 @@ func (r *replayCmd) dryRun(ctx context.Context, src *capture.Source) error {
 	w := tabwriter.NewWriter(r.s.out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
 	row("records", "%d = planned %d + refused %d%s", d.Records, d.Planned, capture.Sum(d.Refused), reasons(d.Refused))
-	row("time", "%s to %s", stamp(d.First), stamp(d.Last))
+	if d.Records > 0 {
+		row("time", "%s to %s", stamp(d.First), stamp(d.Last))
+	}
 	row("speed", "%s: %s, %.1f requests/s on average, %d in the busiest second", r.set.cfg.Replay.Speed, d.Span.Round(time.Millisecond), d.Rate(), d.PeakRate)
 	row("bodies", "%d bytes", d.Bodies)
 	if d.Handles > 0 {

@@ -141,7 +141,7 @@ func (r *replayCmd) open(paths []string) (*capture.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.window(src.Info()); err != nil {
+	if err := errors.Join(r.window(src.Info()), unsealed(src.Info(), paths, ids)); err != nil {
 		_ = src.Close()
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -42,6 +43,23 @@ func sealedHint(err error) error {
 		return fmt.Errorf("%w: give its age identity by --identity FILE", err)
 	}
 	return err
+}
+
+// unsealed is an error where a capture is sealed and the identities do not open it:
+// found out by its first record, before anything is begun for it.
+func unsealed(info capture.Info, paths []string, ids segment.Identities) error {
+	if !slices.ContainsFunc(info.Metas, func(m segment.Meta) bool { return len(m.Sealed) > 0 }) {
+		return nil
+	}
+	src, err := capture.OpenSource(paths, capture.SourceOptions{Identities: ids})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = src.Close() }()
+	if _, err = src.Next(); errors.Is(err, segment.ErrSealed) {
+		return err
+	}
+	return nil // any other damage is the run's to report
 }
 
 // sealedLines reads the lines of a sealed file.
