@@ -73,6 +73,9 @@ func anyPipeline(cfg sanitize.Config) (*sanitize.Pipeline, error) {
 // config is the configuration that the flags choose, and the text of its file.
 func (r *rulesFlags) config(c *cobra.Command, s *streams) (sanitize.Config, []byte, error) {
 	cfg := configs.Sanitize{Config: sanitize.Default()}
+	if err := r.checkPreset(); err != nil {
+		return cfg.Config, nil, err
+	}
 	cfg.Preset, cfg.Schema = r.preset, r.schema
 	var text []byte
 	if r.rules != "" {

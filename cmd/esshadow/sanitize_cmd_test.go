@@ -423,6 +423,15 @@ func TestFilterAgreesWithCapture(t *testing.T) {
 	}
 }
 
+// Preset off has nothing to try, and the commands that try rules have no flag that
+// would allow it.
+func TestPresetOffHasNothingToTry(t *testing.T) {
+	key := writeKey(t)
+	for _, args := range [][]string{{"check"}, {"explain", "f"}, {"preview"}, {"filter", "--key", key}} {
+		esshadow(t, nil, append(append([]string{"sanitize"}, args...), "--preset", "off")...).want(t, exitUsage, "--preset: off replaces nothing")
+	}
+}
+
 func TestFilterBulk(t *testing.T) {
 	key := writeKey(t)
 	filter := func(in string, code int, args ...string) result {

@@ -54,6 +54,7 @@ Exit codes: 0 all lines were written; 4 some were left out, unless --skip-bad.`,
 	}
 	r.add(c)
 	f := c.Flags()
+	f.Lookup("key").Usage = "pseudonym key `file`, the one that the capture is made with"
 	f.StringVar(&format, "format", "bulk", "bulk or elasticdump")
 	f.Var(&line, "max-line", "longest line; longer ones are left out")
 	f.BoolVar(&skip, "skip-bad", false, "exit with 0 although lines were left out")

@@ -96,6 +96,7 @@ func TestSchemaOfRules(t *testing.T) {
 		"{":                          "byte 1 is no JSON",
 		`{"shop-1":{"mappings":{}}}`: "version 0 is not known",
 		`{"version":1}`:              "groups are missing",
+		`[]`:                         "byte 1: the whole is of another type",
 		`{"version":1,"groups":[{"indices":["a"],"fields":[{"path":"p","type":7}]}]}`:               "is of another type",
 		`{"version":1,"groups":[{"indices":["a"],"fields":[{"path":"p","type":"x","class":"y"}]}]}`: "not a schema",
 	} {

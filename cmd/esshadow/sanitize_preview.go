@@ -26,14 +26,25 @@ type rulesFlags struct {
 
 func (r *rulesFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.preset, "preset", "strict", "sanitising preset: strict or fidelity")
+	f.StringVar(&r.preset, "preset", "strict", "sanitising preset: strict, fidelity, ecs-logs, commerce or shape-only")
 	f.StringVarP(&r.rules, "rules", "c", "", "sanitising rules `file`; its preset gives way to --preset")
 	f.StringVar(&r.schema, "schema", "", "what 'esshadow schema pull' wrote of the source: `file`; before the one that the rules name")
 	f.StringVar(&r.key, "key", "", "pseudonym key `file`; absent: a key for this process alone")
 }
 
+// checkPreset refuses the preset that has no rules to try.
+func (r *rulesFlags) checkPreset() error {
+	if r.preset == sanitize.PresetOff {
+		return usage("--preset: off replaces nothing, so there is nothing to try: want strict, fidelity, ecs-logs, commerce or shape-only")
+	}
+	return nil
+}
+
 // pipeline builds what a proxy with the same flags would sanitise with.
 func (r *rulesFlags) pipeline(c *cobra.Command, s *streams) (*sanitize.Pipeline, error) {
+	if err := r.checkPreset(); err != nil {
+		return nil, err
+	}
 	cfg := configs.Sanitize{Config: sanitize.Default(), Rules: r.rules}
 	cfg.Preset, cfg.Schema = r.preset, r.schema
 	if err := loadRules(s, &cfg, said(c, s, "preset")); err != nil {

@@ -1,6 +1,7 @@
 package es
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,7 +185,7 @@ func DecodeSchema(text []byte) (Schema, error) {
 		case errors.As(err, &syntax):
 			return Schema{}, fmt.Errorf("schema: byte %d is no JSON: %w", syntax.Offset, ErrSchema)
 		case errors.As(err, &wrong):
-			return Schema{}, fmt.Errorf("schema: byte %d: %s is of another type: %w", wrong.Offset, wrong.Field, ErrSchema)
+			return Schema{}, fmt.Errorf("schema: byte %d: %s is of another type: %w", wrong.Offset, cmp.Or(wrong.Field, "the whole"), ErrSchema)
 		}
 		return Schema{}, fmt.Errorf("schema: %w", ErrSchema)
 	}
