@@ -8,11 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/replay"
 )
@@ -35,10 +35,9 @@ func newSchemaCmd(s *streams) *cobra.Command {
 
 // schemaPull is what the flags of pull say.
 type schemaPull struct {
-	s                                    *streams
-	target                               replay.TargetConfig
-	passwordFile, apiKeyFile, caCertFile string
-	index, output                        string
+	s             *streams
+	target        configs.Target
+	index, output string
 }
 
 func newSchemaPull(s *streams) *cobra.Command {
@@ -56,15 +55,15 @@ tell its settings, as serverless ones do not, the document says so.`,
   esshadow schema pull --from https://es:9200 --ca-cert ca.pem --user elastic --password-file pw --index 'logs-*,shop'`,
 		Args: noArgs,
 	}
-	p := &schemaPull{s: s, target: replay.DefaultTarget()}
+	p := &schemaPull{s: s, target: configs.Target{TargetConfig: replay.DefaultTarget()}}
 	f := c.Flags()
 	f.StringVar(&p.target.URL, "from", "", "`URL` of the cluster")
 	f.StringVar(&p.index, "index", "*", "indices: names, patterns, with commas; hidden ones only by name")
 	f.StringVarP(&p.output, "output", "o", "-", "write to a new `file` instead of standard output")
 	f.StringVar(&p.target.User, "user", "", "user `name`")
-	f.StringVar(&p.passwordFile, "password-file", "", "`file` with the user's password, - for standard input; or set ESSHADOW_SCHEMA_PULL_PASSWORD")
-	f.StringVar(&p.apiKeyFile, "api-key-file", "", "`file` with an API key, base64 of id:key, - for standard input; or set ESSHADOW_SCHEMA_PULL_API_KEY")
-	f.StringVar(&p.caCertFile, "ca-cert", "", "PEM `file` of the authorities that the certificate comes from")
+	f.StringVar(&p.target.PasswordFile, "password-file", "", "`file` with the user's password, - for standard input; or set ESSHADOW_SCHEMA_PULL_PASSWORD")
+	f.StringVar(&p.target.APIKeyFile, "api-key-file", "", "`file` with an API key, base64 of id:key, - for standard input; or set ESSHADOW_SCHEMA_PULL_API_KEY")
+	f.StringVar(&p.target.CACertFile, "ca-cert", "", "PEM `file` of the authorities that the certificate comes from")
 	f.StringVar(&p.target.Fingerprint, "fingerprint", "", "SHA-256 of a certificate of the chain, in `hex`")
 	f.BoolVar(&p.target.Insecure, "insecure", false, "do not check the certificate")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -90,25 +89,8 @@ func (p *schemaPull) complete() error {
 	if p.target.URL == "" {
 		return errors.New("--from: want the URL of a cluster")
 	}
-	var errs []error
-	secret := func(name, path string, to *replay.Secret) {
-		if v, ok := p.s.env("ESSHADOW_SCHEMA_PULL_" + name); ok {
-			*to = replay.Secret(v)
-		}
-		if path == "" {
-			return
-		}
-		text, err := readInput(path, p.s.in)
-		errs = append(errs, err)
-		*to = replay.Secret(strings.TrimRight(string(text), "\r\n"))
-	}
-	secret("PASSWORD", p.passwordFile, &p.target.Password)
-	secret("API_KEY", p.apiKeyFile, &p.target.APIKey)
-	if p.caCertFile != "" {
-		var err error
-		p.target.CACert, err = os.ReadFile(p.caCertFile)
-		errs = append(errs, err)
-	}
+	secretsFromEnv(p.s, "ESSHADOW_SCHEMA_PULL", &p.target)
+	errs := readTarget(p.s, "--", &p.target)
 	if err := p.target.Validate(); err != nil {
 		errs = append(errs, errors.New(strings.Replace(err.Error(), "target:", "--from:", 1)))
 	}
@@ -117,19 +99,19 @@ func (p *schemaPull) complete() error {
 
 // pull asks the cluster.
 func (p *schemaPull) pull(ctx context.Context) (es.Schema, error) {
-	id, err := replay.Identify(ctx, p.target)
+	id, err := replay.Identify(ctx, p.target.TargetConfig)
 	if errors.Is(err, replay.ErrTargetUnreachable) || errors.Is(err, replay.ErrTargetUnauthorised) {
 		return es.Schema{}, refused(fmt.Errorf("--from: %w", err))
 	}
 	index := strings.ReplaceAll(url.PathEscape(p.index), "%2A", "*")
-	status, mapping, err := replay.Ask(ctx, p.target, "/"+index+"/_mapping?ignore_unavailable=true", schemaAnswer)
+	status, mapping, err := replay.Ask(ctx, p.target.TargetConfig, "/"+index+"/_mapping?ignore_unavailable=true", schemaAnswer)
 	if err != nil {
 		return es.Schema{}, refused(fmt.Errorf("mapping: %w", err))
 	}
 	if status != http.StatusOK {
 		return es.Schema{}, refused(fmt.Errorf("mapping: the cluster answers with status %d", status))
 	}
-	status, settings, err := replay.Ask(ctx, p.target, "/"+index+"/_settings?ignore_unavailable=true&filter_path=*.settings.index.analysis", schemaAnswer)
+	status, settings, err := replay.Ask(ctx, p.target.TargetConfig, "/"+index+"/_settings?ignore_unavailable=true&filter_path=*.settings.index.analysis", schemaAnswer)
 	unread := ""
 	switch {
 	case errors.Is(err, replay.ErrTargetUnauthorised):
@@ -148,7 +130,7 @@ func (p *schemaPull) pull(ctx context.Context) (es.Schema, error) {
 		return schema, err
 	}
 	if len(schema.Groups) == 0 {
-		p.s.note("esshadow schema pull: warning: no index has this name")
+		return schema, fmt.Errorf("--index: no index is named %s", p.index)
 	}
 	schema.Flavor, schema.Engine, schema.Unread = id.Flavor, id.Version, unread
 	return schema, nil

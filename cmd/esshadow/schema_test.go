@@ -104,11 +104,14 @@ func TestSchemaErrors(t *testing.T) {
 	}
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer refusing.Close()
+	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }))
+	defer empty.Close()
 	for _, c := range []struct {
 		name string
 		code int
 		args string
 	}{
+		{"no such index", exitFailed, "schema pull --from " + empty.URL + " --index nobody"},
 		{"no cluster", exitUsage, "schema pull"},
 		{"no URL", exitUsage, "schema pull --from host:9200"},
 		{"password in the URL", exitUsage, "schema pull --from http://u:hunter2@127.0.0.1:1"},
@@ -125,5 +128,8 @@ func TestSchemaErrors(t *testing.T) {
 		if code != c.code || out != "" || errs == "" || strings.Contains(errs, "hunter2") {
 			t.Errorf("%s: code %d, want %d: %s%s", c.name, code, c.code, out, errs)
 		}
+	}
+	if _, _, errs := runSchema("schema", "pull", "--from", "http://127.0.0.1:1", "--user", "u", "--password-file", dir+"/none"); !strings.Contains(errs, "--password-file: ") {
+		t.Errorf("the error does not name the flag: %s", errs)
 	}
 }
