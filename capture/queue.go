@@ -24,9 +24,7 @@ type queue struct {
 	done    chan struct{} // closed
 
 	mu     sync.Mutex
-	ring   []entry
-	head   int
-	count  int
+	ring   Ring[entry]
 	held   int64
 	closed bool
 }
@@ -39,8 +37,8 @@ const reservePart = 4
 
 func newQueue(limit int64) *queue {
 	return &queue{
-		limit: limit, ring: make([]entry, 64),
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), done: make(chan struct{}),
+		limit: limit,
+		wake:  make(chan struct{}, 1), hurry: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 }
 
@@ -79,8 +77,8 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 	}
 	before := q.held
 	q.held += e.weight
-	q.push(e)
-	first := q.count == 1
+	q.ring.Push(e)
+	first := q.ring.Len() == 1
 	crossed := before < q.limit/hurryPart && q.held >= q.limit/hurryPart
 	q.mu.Unlock()
 	if first {
@@ -92,29 +90,18 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 	return ""
 }
 
-func (q *queue) push(e entry) {
-	if q.count == len(q.ring) {
-		larger := make([]entry, 2*len(q.ring))
-		n := copy(larger, q.ring[q.head:])
-		copy(larger[n:], q.ring[:q.head])
-		q.ring, q.head = larger, 0
-	}
-	q.ring[(q.head+q.count)%len(q.ring)] = e
-	q.count++
-}
-
 // take appends up to n exchanges of together about maxWeight to dst.
 func (q *queue) take(dst []entry, n int, maxWeight int64) []entry {
 	q.mu.Lock()
-	for ; n > 0 && q.count > 0 && maxWeight > 0; n-- {
-		e := q.ring[q.head]
-		q.ring[q.head] = entry{}
-		q.head = (q.head + 1) % len(q.ring)
-		q.count--
+	for ; n > 0 && maxWeight > 0; n-- {
+		e, ok := q.ring.Pop()
+		if !ok {
+			break
+		}
 		maxWeight -= e.weight
 		dst = append(dst, e)
 	}
-	more := q.count > 0
+	more := q.ring.Len() > 0
 	q.mu.Unlock()
 	if more {
 		signal(q.wake) // for the next worker

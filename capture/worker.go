@@ -105,7 +105,7 @@ func (w *worker) wait() bool {
 		// Closed before the last look, or after it: only an empty queue ends.
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		return q.count > 0
+		return q.ring.Len() > 0
 	default:
 	}
 	select {

@@ -31,21 +31,28 @@ import (
 // ESSHADOW_TEST_SEED and ESSHADOW_TEST_QUERIES choose other random queries, and
 // more of them.
 func TestEngineEquivalence(t *testing.T) {
-	e := parseEngine(t, "opensearch-2")
-	n := &node{engine: e, url: os.Getenv("ESSHADOW_TEST_NODE_URL")}
-	if n.url == "" {
-		if !slices.ContainsFunc(engines(t), func(x engine) bool { return x.name == e.name }) {
-			testenv.Skip(t, "opensearch-2 is not among the engines that can run here")
-		}
-		n = startNode(t, e)
-		n.ready(t)
-	}
+	n := equivalenceNode(t)
 	t.Run("cases", func(t *testing.T) { equivalentCases(t, n) })
 	t.Run("analysis", func(t *testing.T) { equivalentAnalysis(t, n) })
 	seed, queries := envNumber(t, "ESSHADOW_TEST_SEED", 1), envNumber(t, "ESSHADOW_TEST_QUERIES", 400)
 	for _, preset := range []string{sanitize.PresetFidelity, sanitize.PresetStrict} {
 		t.Run(preset, func(t *testing.T) { equivalentQueries(t, n, preset, seed, queries) })
 	}
+}
+
+// equivalenceNode is the node that ESSHADOW_TEST_NODE_URL names, or a new one.
+func equivalenceNode(t *testing.T) *node {
+	t.Helper()
+	e := parseEngine(t, "opensearch-2")
+	if url := os.Getenv("ESSHADOW_TEST_NODE_URL"); url != "" {
+		return &node{engine: e, url: url}
+	}
+	if !slices.ContainsFunc(engines(t), func(x engine) bool { return x.name == e.name }) {
+		testenv.Skip(t, "opensearch-2 is not among the engines that can run here")
+	}
+	n := startNode(t, e)
+	n.ready(t)
+	return n
 }
 
 func envNumber(t *testing.T, name string, otherwise int) int {

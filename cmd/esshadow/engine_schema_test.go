@@ -8,14 +8,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/internal/es"
-	"github.com/esshadow/esshadow/internal/testenv"
 	"github.com/esshadow/esshadow/sanitize"
 )
 
@@ -24,15 +22,7 @@ import (
 // that does not. What the one that knows calls exact must agree: totals, buckets,
 // and, where hits are sorted, their order.
 func TestEngineEquivalenceSchema(t *testing.T) {
-	e := parseEngine(t, "opensearch-2")
-	n := &node{engine: e, url: os.Getenv("ESSHADOW_TEST_NODE_URL")}
-	if n.url == "" {
-		if !slices.ContainsFunc(engines(t), func(x engine) bool { return x.name == e.name }) {
-			testenv.Skip(t, "opensearch-2 is not among the engines that can run here")
-		}
-		n = startNode(t, e)
-		n.ready(t)
-	}
+	n := equivalenceNode(t)
 	seed, queries := envNumber(t, "ESSHADOW_TEST_SEED", 1), envNumber(t, "ESSHADOW_TEST_QUERIES", 400)
 	for _, preset := range []string{sanitize.PresetFidelity, sanitize.PresetStrict} {
 		t.Run(preset, func(t *testing.T) { knownQueries(t, n, preset, seed, queries) })

@@ -25,17 +25,15 @@ type queue struct {
 	mu       sync.Mutex
 	limit    int64
 	inFlight int
-	ring     []entry
-	head     int
-	waiting  int   // in ring
-	count    int   // held, those in ring among them
+	waiting  capture.Ring[entry]
+	count    int   // held, those that wait among them
 	held     int64 // bytes of these
 	closed   bool
 	timer    *time.Timer // the feed's
 }
 
 func newQueue(limit int64, inFlight int) *queue {
-	q := &queue{limit: limit, inFlight: inFlight, ring: make([]entry, 64), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	q := &queue{limit: limit, inFlight: inFlight, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	q.timer = time.NewTimer(time.Hour)
 	q.timer.Stop()
 	return q
@@ -66,8 +64,8 @@ func (q *queue) put(x *capture.Exchange) (refused string) {
 	}
 	q.held += e.weight
 	q.count++
-	q.push(e)
-	first := q.waiting == 1
+	q.waiting.Push(e)
+	first := q.waiting.Len() == 1
 	q.mu.Unlock()
 	if first {
 		select {
@@ -76,17 +74,6 @@ func (q *queue) put(x *capture.Exchange) (refused string) {
 		}
 	}
 	return ""
-}
-
-func (q *queue) push(e entry) {
-	if q.waiting == len(q.ring) {
-		larger := make([]entry, 2*len(q.ring))
-		n := copy(larger, q.ring[q.head:])
-		copy(larger[n:], q.ring[:q.head])
-		q.ring, q.head = larger, 0
-	}
-	q.ring[(q.head+q.waiting)%len(q.ring)] = e
-	q.waiting++
 }
 
 // linger is how long the feed waits for more once something has come: a few
@@ -123,14 +110,7 @@ func (q *queue) take(ctx context.Context) (entry, error) {
 func (q *queue) pop() (entry, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiting == 0 {
-		return entry{}, false
-	}
-	e := q.ring[q.head]
-	q.ring[q.head] = entry{}
-	q.head = (q.head + 1) % len(q.ring)
-	q.waiting--
-	return e, true
+	return q.waiting.Pop()
 }
 
 // resize makes another weight of one that is held. It is false, and changes
