@@ -69,6 +69,9 @@ type Config struct {
 	MaxBody size.Size `yaml:"max_body"`
 	// WordCache is how many tokens each worker remembers, a power of two.
 	WordCache int `yaml:"word_cache"`
+	// RequestCache is how many bytes each worker may use to remember whole requests
+	// that come again and what they became; 0: none. It changes no record.
+	RequestCache size.Size `yaml:"request_cache" json:"-"`
 
 	// Recipients are the age X25519 recipients (age1…) that preset sealed encrypts
 	// to; only their identities open the capture.
@@ -119,7 +122,7 @@ func (c *Config) whole() bool { return c.Preset == PresetOff || c.Preset == Pres
 
 // Default is the configuration without any setting: preset strict.
 func Default() Config {
-	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 16}
+	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 16, RequestCache: 8 * size.MiB}
 }
 
 // Validate names every mistake at once.
@@ -171,6 +174,9 @@ func (c Config) Validate() error {
 	}
 	if n := c.WordCache; n < 0 || n > 1<<24 || n&(n-1) != 0 {
 		bad("word_cache: %d is not a power of two up to 16777216", n)
+	}
+	if c.RequestCache < 0 || c.RequestCache > size.GiB {
+		bad("request_cache: must be between 0 and 1GiB")
 	}
 	return errors.Join(errs...)
 }

@@ -142,20 +142,28 @@ func (p *Pipeline) Detected() []Detection {
 const minDetected = 6
 
 // look gives what the rules want done with a kept value: "" for nothing,
-// detectMask or detectDrop.
-func (d *detectors) look(s []byte) (want string) {
+// detectMask or detectDrop; and whether anything was found.
+func (d *detectors) look(s []byte) (want string, found bool) {
 	if len(s) < minDetected || dateLen(s) == len(s) {
-		return ""
+		return "", false
 	}
 	hints := hintsOf(s)
 	for i := range d.use {
 		if d.use[i].needs&^hints != 0 || !d.use[i].find(s) {
 			continue
 		}
+		found = true
 		d.found[i].Add(1)
 		if d.mode != detectReport && d.use[i].name != entropyName {
-			return d.mode
+			return d.mode, true
 		}
 	}
-	return ""
+	return "", found
+}
+
+// detect is look for a value of the request at hand.
+func (w *Worker) detect(s []byte) (want string) {
+	want, found := w.p.detect.look(s)
+	w.asking.unlike = w.asking.unlike || found // each time it comes it counts
+	return want
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/size"
 )
 
 // BenchmarkLines measures the whole way of a request on one core: from the
@@ -39,11 +40,18 @@ func BenchmarkLines(b *testing.B) {
 // the table has a row for, and lets the peers do what they do.
 func benchmarkTexts(b *testing.B, xs []*capture.Exchange, documents int, presets ...string) {
 	for _, name := range presets {
-		b.Run(name, func(b *testing.B) { benchmarkLines(b, preset(name), xs, documents) })
+		cfg := preset(name)
+		cfg.RequestCache = 0
+		b.Run(name, func(b *testing.B) { benchmarkLines(b, cfg, xs, documents) })
+		if len(xs) == documents { // requests that come again as they are: searches
+			cfg := cfg
+			cfg.RequestCache = 64 * size.MiB
+			b.Run(name+", each remembered", func(b *testing.B) { benchmarkLines(b, cfg, xs, documents) })
+		}
 	}
 	for _, name := range presets {
 		off, cfg := false, preset(name)
-		cfg.Postcheck = &off
+		cfg.Postcheck, cfg.RequestCache = &off, 0
 		b.Run(name+" without post-check", func(b *testing.B) { benchmarkLines(b, cfg, xs, documents) })
 	}
 	peers(b, texts(xs))

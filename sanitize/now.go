@@ -22,6 +22,7 @@ func (w *Worker) anchored(dst []byte, d *domain, math []byte) (out []byte, ok bo
 	if w.p.cfg.Now == "keep" || w.at == 0 {
 		return dst, false
 	}
+	w.asking.unlike = true
 	var room [len(anchorLayout)]byte
 	if dst, ok = d.date(dst, time.Unix(0, w.at).UTC().AppendFormat(room[:0], anchorLayout)); !ok {
 		return dst, false

@@ -75,7 +75,7 @@ func (w *Worker) planned(dst, raw []byte, pl *plan) (out []byte, ok bool) {
 
 // keptNumber handles a number that a rule keeps.
 func (r *rewriter) keptNumber(k es.Token, raw []byte) reason {
-	switch r.p.detect.look(raw) {
+	switch r.detect(raw) {
 	case detectDrop:
 		return dropDetector
 	case detectMask:

@@ -148,7 +148,7 @@ func (r *rewriter) keptString(k es.Token, s []byte, p prim, pl *plan) reason {
 	if pl.values != nil && !pl.values[string(s)] {
 		return r.valueBy(k, s, p, &r.other)
 	}
-	switch r.p.detect.look(s) {
+	switch r.detect(s) {
 	case detectDrop:
 		return dropDetector
 	case detectMask:

@@ -40,6 +40,10 @@ type Worker struct {
 
 	handled es.HandleReader
 
+	memo   *memo
+	asking asking
+	noMemo bool // the request at hand is to be looked at in full
+
 	route                   es.Route // of the request at hand
 	at                      int64    // when it came, Unix ns; 0: not known
 	plainBody               []byte   // its decoded body
@@ -75,6 +79,7 @@ func (p *Pipeline) Worker() *Worker {
 		post:   postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes},
 		planOf: make(map[string]int),
 		recent: make([]recentPlan, nameSlots),
+		memo:   newMemo(int(p.cfg.RequestCache)),
 
 		fieldNames: make(nameCache, nameSlots), chosenNames: make(nameCache, nameSlots),
 	}
@@ -155,18 +160,35 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 	if w.p.cfg.whole() {
 		return string(w.plain(rec, x))
 	}
+	why := w.exchange(rec, x)
+	if why == dropPostcheck && w.asking.recalled {
+		// What the request keeps is not remembered, and may be what the check found.
+		w.memo.forget(w.asking.hash)
+		w.noMemo = true
+		why = w.exchange(rec, x)
+		w.noMemo = false
+	}
+	if why == kept {
+		w.remember(rec, x.Method)
+	}
+	return string(why)
+}
+
+// exchange fills in the whole record and checks it.
+func (w *Worker) exchange(rec *capture.Record, x *capture.Exchange) reason {
+	*rec = capture.Record{Header: rec.Header[:0], Body: rec.Body[:0], Handles: rec.Handles[:0]}
 	w.reset()
 	w.at = x.Time
 	why := w.request(rec, x)
 	if why == kept {
 		why = w.denied
 	}
-	if why == kept {
-		w.facts(rec, x)
-		w.answer(rec, x)
-		why = w.check(rec)
+	if why != kept {
+		return why
 	}
-	return string(why)
+	w.facts(rec, x)
+	w.answer(rec, x)
+	return w.check(rec)
 }
 
 func (w *Worker) reset() {
@@ -192,17 +214,21 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 	}
 	w.route = route
 	w.look(route.Index)
+	body, unread := w.decoded(x)
+	w.plainBody = body
+	if unread == kept && w.recall(rec, x.Method, target, body) {
+		rec.Header = w.header(rec.Header, x.Header)
+		return kept
+	}
 	w.out, why = w.target(w.out[:0], route)
 	if why != kept {
 		return why
 	}
+	if unread != kept {
+		return unread
+	}
 	rec.Op, rec.Method, rec.Target = route.Op.String(), methodName(x.Method), string(w.out)
 	rec.Header = w.header(rec.Header, x.Header)
-	body, why := w.decoded(x)
-	if why != kept {
-		return why
-	}
-	w.plainBody = body
 	if rec.Body, why = w.body(rec.Body, route.Op, body); why != kept {
 		return why
 	}
@@ -212,6 +238,7 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 	} else {
 		rec.Shape = w.shape.Fingerprint(route.Op, made.Index, made.Query, rec.Body).ID
 	}
+	w.asking.fid = w.fid
 	return kept
 }
 
