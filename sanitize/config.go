@@ -122,7 +122,7 @@ func (c *Config) whole() bool { return c.Preset == PresetOff || c.Preset == Pres
 
 // Default is the configuration without any setting: preset strict.
 func Default() Config {
-	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 16, RequestCache: 8 * size.MiB}
+	return Config{Version: 1, Preset: PresetStrict, MaxDepth: 1000, MaxBody: 64 << 20, WordCache: 1 << 16, RequestCache: 16 * size.MiB}
 }
 
 // Validate names every mistake at once.

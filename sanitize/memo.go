@@ -11,16 +11,17 @@ import (
 
 // memo remembers what whole requests became. Dashboards, health checks and popular
 // searches ask the same over and over, byte for byte; of such a request nothing but
-// its headers and its answer has to be looked at again.
+// its headers and its answer has to be looked at again, and the answer only where it
+// is another: see answered.
 //
 // What never comes again must not push out what does: a request is remembered when
-// it comes for the second time. The oldest are forgotten first.
+// it comes for the second time. Where room is short any other is forgotten.
 type memo struct {
 	seed   maphash.Seed
+	other  maphash.Seed
 	limit  int // bytes, 0 for no memo at all
 	bytes  int
 	byHash map[uint64]*remembered
-	order  capture.Ring[uint64] // hashes, the oldest first; some may be gone from byHash
 	seen   []uint64             // a bit for each request met
 	met    int                  // bits that are set
 }
@@ -35,16 +36,17 @@ type remembered struct {
 	madeBody       []byte
 	shape          string
 	fid            fidelity
+	answer         *answered // the last one; nil: none that can be remembered
 }
 
 const (
 	memoBody  = 16 << 10 // larger bodies, before or after, are not remembered
-	memoEntry = 320      // bytes that an entry takes besides its texts
+	memoEntry = 320      // bytes that an entry takes besides its texts, about
 	memoSeen  = 1 << 18  // bits of seen, in use up to an eighth
 )
 
 func newMemo(limit int) *memo {
-	m := &memo{seed: maphash.MakeSeed(), limit: limit}
+	m := &memo{seed: maphash.MakeSeed(), other: maphash.MakeSeed(), limit: limit}
 	if limit > 0 {
 		m.byHash, m.seen = make(map[uint64]*remembered), make([]uint64, memoSeen/64)
 	}
@@ -86,21 +88,30 @@ func (m *memo) again(h uint64) bool {
 }
 
 func (e *remembered) size() int {
-	return memoEntry + len(e.target) + len(e.body) + len(e.madeTarget) + len(e.madeBody)
+	n := memoEntry + len(e.target) + len(e.body) + len(e.madeTarget) + len(e.madeBody)
+	if e.answer != nil {
+		n += memoAnswer
+	}
+	return n
 }
 
 // put remembers e, which must alias nothing that changes.
 func (m *memo) put(h uint64, e *remembered) {
 	m.forget(h) // another request of the same hash
 	m.byHash[h] = e
-	m.order.Push(h)
 	m.bytes += e.size()
-	for m.bytes > m.limit {
-		oldest, ok := m.order.Pop()
-		if !ok {
+	m.fit(h)
+}
+
+// fit forgets others than h until all fit. The order of a map is as good as any.
+func (m *memo) fit(h uint64) {
+	for other := range m.byHash {
+		if m.bytes <= m.limit {
 			return
 		}
-		m.forget(oldest)
+		if other != h {
+			m.forget(other)
+		}
 	}
 }
 
@@ -116,7 +127,7 @@ type asking struct {
 	hash     uint64 // 0: it is neither looked up nor remembered
 	target   string // in origin form
 	fid      fidelity
-	recalled bool
+	recalled *remembered // nil where it is not
 	unlike   bool // what becomes of it depends on more than itself, or is counted
 }
 
@@ -131,7 +142,7 @@ func (w *Worker) recall(rec *capture.Record, method, target string, body []byte)
 	if e == nil {
 		return false
 	}
-	w.asking.recalled = true
+	w.asking.recalled = e
 	w.fid = e.fid
 	w.out = append(w.out[:0], e.madeTarget...)
 	rec.Op, rec.Method, rec.Target, rec.Shape = e.op, e.madeMethod, e.madeTarget, e.shape
@@ -143,7 +154,7 @@ func (w *Worker) recall(rec *capture.Record, method, target string, body []byte)
 // post-check.
 func (w *Worker) remember(rec *capture.Record, method string) {
 	a := &w.asking
-	if a.hash == 0 || a.recalled || a.unlike || len(rec.Body) > memoBody || !w.memo.again(a.hash) {
+	if a.hash == 0 || a.recalled != nil || a.unlike || len(rec.Body) > memoBody || !w.memo.again(a.hash) {
 		return
 	}
 	both := append(append(make([]byte, 0, len(w.plainBody)+len(rec.Body)), w.plainBody...), rec.Body...)

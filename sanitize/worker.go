@@ -161,7 +161,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 		return string(w.plain(rec, x))
 	}
 	why := w.exchange(rec, x)
-	if why == dropPostcheck && w.asking.recalled {
+	if why == dropPostcheck && w.asking.recalled != nil {
 		// What the request keeps is not remembered, and may be what the check found.
 		w.memo.forget(w.asking.hash)
 		w.noMemo = true
@@ -355,7 +355,7 @@ func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
 		rec.Want = &es.Summary{Unreadable: es.UnreadableLarge}
 		return
 	}
-	rec.Want = w.sum.Summarize(w.route.Op, x.Status, x.AnswerType, x.AnswerCoding, x.Answer, w.Mapper())
+	rec.Want = w.summary(x)
 	w.found = w.handled.Answer(w.found[:0], w.route, w.plainBody, x.AnswerType, x.AnswerCoding, x.Answer)
 	rec.Handles = w.addHandles(rec.Handles, w.found, "give")
 }
