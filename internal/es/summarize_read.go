@@ -199,28 +199,13 @@ func (c *cursor) skipOpen() {
 	if c.err != nil {
 		return
 	}
-	in, i, depth := c.in, c.pos, 1
-	for i < len(in) {
-		b := in[i]
-		i++
-		switch b {
-		case '"':
-			if i = quoteEnd(in, i); i < 0 {
-				c.pos = len(in)
-				c.fail()
-				return
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				c.pos, c.fresh = i, false
-				return
-			}
-		}
+	end := openEnd(c.in, c.pos)
+	if end < 0 {
+		c.pos = len(c.in)
+		c.fail()
+		return
 	}
-	c.pos = len(in)
-	c.fail()
+	c.pos, c.fresh = end, false
 }
 
 // quoteEnd is the offset after the quote that ends the string whose text
