@@ -42,14 +42,15 @@ func loads(scale float64) []load {
 	search := searches(4096)
 	large, huge := bulks(64, 200), bulks(16, 2048)
 	half := d(500 * time.Millisecond)
-	peers := []string{haproxy, reverse}
+	anew := []string{captureNew} // bulks of this size are looked at in full at any rate
+	peers := append([]string{haproxy, reverse}, anew...)
 	return []load{
 		{"searches, 5 000 a second (Poisson)", searchRate, search, 5000, 64, d(time.Second), d(4 * time.Second), nil},
 		{"searches, as many as fit, 64 connections", searchMost, search, 0, 64, d(time.Second), d(3 * time.Second), nil},
-		{"searches, 20 000 a second (Poisson)", searchLoss, search, 20_000, 64, half, d(3 * time.Second), append([]string{direct}, peers...)},
+		{"searches, 20 000 a second (Poisson)", searchLoss, search, 20_000, 64, half, d(3 * time.Second), []string{direct, haproxy, reverse}},
 		{"bulks of 100 KB, as many as fit, 16 connections", bulkMost, large, 0, 16, half, d(2 * time.Second), peers},
-		{"bulks of 1 MB, 100 a second (Poisson)", hugeRate, huge, 100, 64, half, d(3 * time.Second), nil},
-		{"bulks of 1 MB, as many as fit, 8 connections", hugeMost, huge, 0, 8, half, d(2 * time.Second), nil},
+		{"bulks of 1 MB, 100 a second (Poisson)", hugeRate, huge, 100, 64, half, d(3 * time.Second), anew},
+		{"bulks of 1 MB, as many as fit, 8 connections", hugeMost, huge, 0, 8, half, d(2 * time.Second), anew},
 	}
 }
 
@@ -168,6 +169,7 @@ func (r *pairedRun) start(ctx context.Context, dir string) (variants []*variant,
 		func() (*variant, error) { return startReverse(ctx, r.backend) },
 		func() (*variant, error) { return startEsshadow(r.esshadow, "", r.backend) },
 		func() (*variant, error) { return startEsshadow(r.esshadow, filepath.Join(dir, "capture"), r.backend) },
+		func() (*variant, error) { return startAnew(r.esshadow, dir, r.backend) },
 	} {
 		v, err := start()
 		if err != nil {

@@ -145,7 +145,7 @@ func bad(ms []measure) (n uint64) {
 // drops sums by reason what the capture lacks of all requests, those of the
 // warm-ups too, over the rounds.
 func drops(name string, ms []measure) string {
-	if name != captureOn {
+	if name != captureOn && name != captureNew {
 		return "–"
 	}
 	sum, all := map[string]uint64{}, uint64(0)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -29,11 +31,12 @@ const (
 	reverse    = "ReverseProxy"
 	captureOff = "esshadow, capture off"
 	captureOn  = "esshadow, capture on"
+	captureNew = "esshadow, capture on, each anew"
 )
 
 // variantNames are in the order of the tables' rows.
 func variantNames() []string {
-	return []string{direct, nginx, haproxy, reverse, captureOff, captureOn}
+	return []string{direct, nginx, haproxy, reverse, captureOff, captureOn, captureNew}
 }
 
 // awaitAnswer waits until a server answers.
@@ -79,6 +82,23 @@ func get(ctx context.Context, url string, line func(string)) (int, error) {
 		return n, fmt.Errorf("status %d", resp.StatusCode)
 	}
 	return n, s.Err()
+}
+
+// startAnew starts the proxy without memory of requests that came before.
+func startAnew(bin, dir string, backend netip.AddrPort) (*variant, error) {
+	config := filepath.Join(dir, "anew.yml")
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(config, []byte("sanitize:\n  request_cache: 0\n"), 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := startEsshadow(bin, filepath.Join(dir, "capture-anew"), backend, "--config", config)
+	if v != nil {
+		v.name = captureNew
+	}
+	return v, err
 }
 
 // startEsshadow starts the proxy; an empty folder captures nothing.
