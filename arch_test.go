@@ -164,6 +164,9 @@ func TestPureCores(t *testing.T) {
 			continue
 		}
 		for _, imp := range f.imports() {
+			if imp == "golang.org/x/sys/cpu" { // what instructions there are: neither input nor output
+				continue
+			}
 			if imp == "os" || imp == "net" || imp == "net/http" || imp == "syscall" || strings.HasPrefix(imp, "golang.org/x/sys") {
 				t.Errorf("%s imports %s: a pure core does no input or output", f.path, imp)
 			}

@@ -59,15 +59,12 @@ func secretHeader(name string) bool {
 // header appends the headers that stay.
 func (w *Worker) header(dst, in []capture.Header) []capture.Header {
 	for _, h := range in {
-		switch w.p.headers[strings.ToLower(h.Name)] {
-		case headerMedia:
-			if !mediaHeader(h.Value) {
-				continue
+		switch kind := w.headerKind(h.Name); kind {
+		case headerMedia, headerToken:
+			if out, ok := w.plainHeader(kind, h); ok {
+				dst = append(dst, out)
 			}
-		case headerToken:
-			if !tokenHeader(h.Value) {
-				continue
-			}
+			continue
 		case headerKeep:
 			w.post.keep([]byte(h.Value))
 		case headerText:
@@ -79,6 +76,47 @@ func (w *Worker) header(dst, in []capture.Header) []capture.Header {
 		dst = append(dst, capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)})
 	}
 	return dst
+}
+
+// headerKind looks a name up in any case.
+func (w *Worker) headerKind(name string) headerKind {
+	const long = 64
+	if len(name) > long {
+		return w.p.headers[strings.ToLower(name)]
+	}
+	var low [long]byte
+	for i := range len(name) {
+		c := name[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		low[i] = c
+	}
+	return w.p.headers[string(low[:len(name)])]
+}
+
+// maxPlainHeaders bounds how many headers that hold nothing of the caller's are
+// remembered, and how long they are. Clients send the same few all the time.
+const maxPlainHeaders = 256
+
+// plainHeader is a header of media types or tokens as it is kept; ok is false where
+// it is made of something else.
+func (w *Worker) plainHeader(kind headerKind, h capture.Header) (out capture.Header, ok bool) {
+	if out, ok = w.plainHeaders[h]; ok {
+		return out, true
+	}
+	if kind == headerMedia && !mediaHeader(h.Value) || kind == headerToken && !tokenHeader(h.Value) {
+		return out, false
+	}
+	out = capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)}
+	if len(h.Value) > maxPlainHeaders {
+		return out, true
+	}
+	if len(w.plainHeaders) >= maxPlainHeaders {
+		clear(w.plainHeaders)
+	}
+	w.plainHeaders[out] = out
+	return out, true
 }
 
 // mediaHeader tells a list of media types with none but known parameters.

@@ -18,7 +18,6 @@ import (
 // it comes for the second time. Where room is short any other is forgotten.
 type memo struct {
 	seed   maphash.Seed
-	other  maphash.Seed
 	limit  int // bytes, 0 for no memo at all
 	bytes  int
 	byHash map[uint64]*remembered
@@ -46,7 +45,7 @@ const (
 )
 
 func newMemo(limit int) *memo {
-	m := &memo{seed: maphash.MakeSeed(), other: maphash.MakeSeed(), limit: limit}
+	m := &memo{seed: maphash.MakeSeed(), limit: limit}
 	if limit > 0 {
 		m.byHash, m.seen = make(map[uint64]*remembered), make([]uint64, memoSeen/64)
 	}

@@ -15,10 +15,10 @@ type answered struct {
 	want es.Summary
 }
 
-// answerMark tells answers apart. The two hashes are of one text with different
-// secret seeds of this process, so that no answer is taken for another.
+// answerMark tells answers apart. The hash has a secret seed of this process, so that
+// one answer is taken for another once in 2^64.
 type answerMark struct {
-	text   [2]uint64 // of the body, without the number of took at its beginning
+	text   uint64 // hash of the body, without the number of took at its beginning
 	size   int
 	cut    bool // there was one
 	status int
@@ -33,7 +33,7 @@ const (
 // mark is that of an answer without Content-Encoding.
 func (m *memo) mark(x *capture.Exchange, rest []byte) answerMark {
 	return answerMark{
-		text: [2]uint64{maphash.Bytes(m.seed, rest), maphash.Bytes(m.other, rest)}, size: len(rest),
+		text: maphash.Bytes(m.seed, rest), size: len(rest),
 		cut: len(rest) < len(x.Answer), status: x.Status, media: x.AnswerType,
 	}
 }

@@ -40,6 +40,8 @@ type Worker struct {
 
 	handled es.HandleReader
 
+	plainHeaders map[capture.Header]capture.Header // see plainHeader
+
 	memo   *memo
 	asking asking
 	noMemo bool // the request at hand is to be looked at in full
@@ -75,11 +77,12 @@ func (p *Pipeline) Worker() *Worker {
 		idStyle = &p.style
 	}
 	w := &Worker{
-		p:      p,
-		post:   postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes},
-		planOf: make(map[string]int),
-		recent: make([]recentPlan, nameSlots),
-		memo:   newMemo(int(p.cfg.RequestCache)),
+		p:            p,
+		post:         postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes},
+		planOf:       make(map[string]int),
+		recent:       make([]recentPlan, nameSlots),
+		plainHeaders: make(map[capture.Header]capture.Header),
+		memo:         newMemo(int(p.cfg.RequestCache)),
 
 		fieldNames: make(nameCache, nameSlots), chosenNames: make(nameCache, nameSlots),
 	}
