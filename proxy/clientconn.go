@@ -36,6 +36,7 @@ type clientConn struct {
 	silence    time.Duration // bounds each read of a body instead, 0: outside
 
 	out       pair
+	writes    limit
 	timeout   time.Duration // longest silence while an answer is written
 	started   atomic.Bool   // a byte has come
 	off       atomic.Bool   // cut
@@ -105,8 +106,10 @@ func (c *clientConn) sendBoth(head, body []byte) (done int, err error) {
 		w = c.Conn
 	}
 	for {
-		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
-			return done, err
+		if at, set := c.writes.next(c.timeout); set {
+			if err := c.Conn.SetWriteDeadline(at); err != nil {
+				return done, err
+			}
 		}
 		n, err := c.out.writeTo(w)
 		done += n

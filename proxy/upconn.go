@@ -26,6 +26,8 @@ type upConn struct {
 	at      netip.AddrPort
 	out     pair
 
+	reads, writes limit
+
 	generation uint32 // of places, when at was last found among them
 
 	used   bool        // has carried a request before
@@ -68,8 +70,10 @@ func (u *upConn) Read(p []byte) (int, error) {
 	}
 	for waited := time.Duration(0); ; {
 		step := u.step(waited)
-		if err := u.Conn.SetReadDeadline(time.Now().Add(step)); err != nil {
-			return 0, err
+		if at, set := u.reads.next(step); set {
+			if err := u.Conn.SetReadDeadline(at); err != nil {
+				return 0, err
+			}
 		}
 		n, err := u.Conn.Read(p)
 		if n > 0 || err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -98,8 +102,10 @@ func (u *upConn) writeBoth(head, body []byte) (done int, err error) {
 			// crypto/tls cannot go on after a write that timed out.
 			step = u.timeout
 		}
-		if err := u.Conn.SetWriteDeadline(deadline(step)); err != nil {
-			return done, err
+		if at, set := u.writes.next(step); set {
+			if err := u.Conn.SetWriteDeadline(at); err != nil {
+				return done, err
+			}
 		}
 		n, err := u.out.writeTo(u.Conn)
 		done += n
@@ -137,11 +143,4 @@ func (u *upConn) step(waited time.Duration) time.Duration {
 		return min(watchEvery, u.timeout-waited)
 	}
 	return watchEvery
-}
-
-func deadline(d time.Duration) time.Time {
-	if d <= 0 {
-		return time.Time{}
-	}
-	return time.Now().Add(d)
 }
