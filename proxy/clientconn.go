@@ -131,7 +131,7 @@ func (c *clientConn) gone() bool { return c.off.Load() || c.peer.hungUp() }
 // whole: by a reset, and without the end mark of TLS.
 func (c *clientConn) abort() {
 	c.mute = true
-	if t, ok := c.tcp.(*net.TCPConn); ok {
+	if t, ok := c.tcp.(interface{ SetLinger(sec int) error }); ok {
 		_ = t.SetLinger(0)
 	}
 	_ = c.tcp.Close()

@@ -99,6 +99,7 @@ func passing(err error) bool {
 func (l *listener) wrap(c net.Conn) *clientConn {
 	l.id++
 	set := l.p.now.Load()
+	c = quick(c)
 	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, fresh: true}
 	cc.peer.init(c)
 	if set.balanced(c.RemoteAddr()) {

@@ -28,6 +28,13 @@ func (p *pair) clear() {
 
 // writeTo writes what is left, and after an error keeps what is left then.
 func (p *pair) writeTo(w io.Writer) (int, error) {
+	if q, ok := w.(interface {
+		writeBoth(a, b []byte) (int, error)
+	}); ok && len(p.left) == 2 {
+		n, err := q.writeBoth(p.left[0], p.left[1])
+		p.cut(n)
+		return n, err
+	}
 	if len(p.left) == 1 {
 		n, err := w.Write(p.left[0])
 		p.left[0] = p.left[0][n:]
@@ -35,4 +42,15 @@ func (p *pair) writeTo(w io.Writer) (int, error) {
 	}
 	n, err := p.left.WriteTo(w)
 	return int(n), err
+}
+
+// cut takes n bytes off what is left.
+func (p *pair) cut(n int) {
+	for len(p.left) > 0 && n >= len(p.left[0]) {
+		n -= len(p.left[0])
+		p.left = p.left[1:]
+	}
+	if n > 0 {
+		p.left[0] = p.left[0][n:]
+	}
 }

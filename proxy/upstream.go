@@ -124,6 +124,7 @@ func (n *upstream) connect(ctx context.Context) (net.Conn, netip.AddrPort, error
 	if err != nil {
 		return nil, at, err
 	}
+	c = quick(c)
 	secure := n.secure.get()
 	if secure == nil {
 		return c, at, nil

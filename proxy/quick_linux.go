@@ -1,0 +1,142 @@
+package proxy
+
+import (
+	"io"
+	"net"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// quickConn is a TCP connection that reads and writes without telling the scheduler
+// of Go. Its socket is non-blocking, so that no call waits in the kernel; but the
+// scheduler, told of a system call, looks after some µs whether it should give the
+// processor to others, and on a busy machine wakes a thread to do so. Where the socket
+// is not ready, the goroutine waits as ever.
+//
+// One goroutine may read and one write at a time.
+type quickConn struct {
+	*net.TCPConn
+	raw     syscall.RawConn
+	in      transfer
+	out     transfer
+	receive func(fd uintptr) bool
+	send    func(fd uintptr) bool
+}
+
+// transfer is what a call is to move, and what came of it.
+type transfer struct {
+	parts [2]unix.Iovec
+	n     int // of parts
+	done  int // bytes
+	err   syscall.Errno
+}
+
+// quick is c, or what moves its bytes with less ado.
+func quick(c net.Conn) net.Conn {
+	t, ok := c.(*net.TCPConn)
+	if !ok {
+		return c
+	}
+	raw, err := t.SyscallConn()
+	if err != nil {
+		return c
+	}
+	q := &quickConn{TCPConn: t, raw: raw}
+	q.receive = func(fd uintptr) bool {
+		n, err := move(unix.SYS_READ, unix.SYS_READV, fd, q.in.parts[:q.in.n])
+		q.in.done, q.in.err = n, err
+		return err != unix.EAGAIN
+	}
+	q.send = func(fd uintptr) bool { return q.out.send(fd) }
+	return q
+}
+
+// move reads or writes parts by the one system call or, where there are two, by the
+// other; again where a signal came between.
+func move(call, vector, fd uintptr, parts []unix.Iovec) (n int, err syscall.Errno) {
+	for err = unix.EINTR; err == unix.EINTR; {
+		var r uintptr
+		if len(parts) == 1 {
+			r, _, err = syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(parts[0].Base)), uintptr(parts[0].Len))
+		} else {
+			r, _, err = syscall.RawSyscall(vector, fd, uintptr(unsafe.Pointer(&parts[0])), uintptr(len(parts)))
+		}
+		n = int(r)
+	}
+	return n, err
+}
+
+// set makes s one of the parts.
+func (t *transfer) set(s []byte) {
+	if len(s) > 0 {
+		t.parts[t.n].Base = &s[0]
+		t.parts[t.n].SetLen(len(s))
+		t.n++
+	}
+}
+
+// send writes what is left. It is false where the socket takes no more for now.
+func (t *transfer) send(fd uintptr) bool {
+	for t.n > 0 {
+		n, err := move(unix.SYS_WRITE, unix.SYS_WRITEV, fd, t.parts[:t.n])
+		if t.err = err; err != 0 {
+			return err != unix.EAGAIN
+		}
+		t.done += n
+		t.cut(n)
+	}
+	return true
+}
+
+// cut takes n bytes off the parts.
+func (t *transfer) cut(n int) {
+	for t.n > 0 && uint64(n) >= uint64(t.parts[0].Len) {
+		n -= int(t.parts[0].Len)
+		t.parts[0], t.parts[1] = t.parts[1], unix.Iovec{}
+		t.n--
+	}
+	if n > 0 {
+		p := &t.parts[0]
+		p.Base = (*byte)(unsafe.Add(unsafe.Pointer(p.Base), n))
+		p.SetLen(int(p.Len) - n)
+	}
+}
+
+func (q *quickConn) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	q.in = transfer{}
+	q.in.set(p)
+	err := q.raw.Read(q.receive)
+	q.in.parts = [2]unix.Iovec{}
+	switch {
+	case err != nil:
+		return 0, err
+	case q.in.err != 0:
+		return 0, q.in.err
+	case q.in.done == 0:
+		return 0, io.EOF
+	}
+	return q.in.done, nil
+}
+
+func (q *quickConn) Write(p []byte) (int, error) { return q.writeBoth(p, nil) }
+
+// writeBoth writes a and b, in one system call where the socket takes all.
+func (q *quickConn) writeBoth(a, b []byte) (int, error) {
+	q.out = transfer{}
+	q.out.set(a)
+	q.out.set(b)
+	err := q.raw.Write(q.send)
+	q.out.parts = [2]unix.Iovec{}
+	switch {
+	case err != nil:
+		return q.out.done, err
+	case q.out.err != 0:
+		return q.out.done, q.out.err
+	}
+	return q.out.done, nil
+}
