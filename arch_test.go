@@ -74,6 +74,7 @@ func rooms() map[string][]string {
 		"internal/size":    {},
 		"internal/testenv": {},
 		"internal/es":      {},
+		"internal/netio":   {},
 		"internal/sandbox": {"internal/es"},
 		// tests only: the sandbox under the official client
 		"internal/sandbox/clients": {},
@@ -85,8 +86,8 @@ func rooms() map[string][]string {
 		// an eye of its own: no code of the sanitiser, none of the capture's readers
 		"sanitize/audit":  {},
 		"sanitize/canary": {},
-		"proxy":           {"capture", "internal/es", "internal/size"},
-		"replay":          {"capture", "capture/segment", "internal/es", "internal/size"},
+		"proxy":           {"capture", "internal/es", "internal/netio", "internal/size"},
+		"replay":          {"capture", "capture/segment", "internal/es", "internal/netio", "internal/size"},
 		"replay/diff":     {"internal/es"},
 		"replay/mirror":   {"replay", "capture", "capture/segment", "internal/es", "internal/size"},
 		"replay/report":   {"replay", "replay/diff", "capture/segment", "internal/es"},

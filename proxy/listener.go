@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/esshadow/esshadow/internal/netio"
 )
 
 // connSet knows the clients' connections that are open.
@@ -99,7 +101,7 @@ func passing(err error) bool {
 func (l *listener) wrap(c net.Conn) *clientConn {
 	l.id++
 	set := l.p.now.Load()
-	c = quick(c)
+	c = netio.Quick(c)
 	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, fresh: true}
 	cc.peer.init(c)
 	if set.balanced(c.RemoteAddr()) {

@@ -29,9 +29,9 @@ func (p *pair) clear() {
 // writeTo writes what is left, and after an error keeps what is left then.
 func (p *pair) writeTo(w io.Writer) (int, error) {
 	if q, ok := w.(interface {
-		writeBoth(a, b []byte) (int, error)
+		WriteBoth(a, b []byte) (int, error)
 	}); ok && len(p.left) == 2 {
-		n, err := q.writeBoth(p.left[0], p.left[1])
+		n, err := q.WriteBoth(p.left[0], p.left[1])
 		p.cut(n)
 		return n, err
 	}

@@ -29,7 +29,7 @@ func (s *socket) init(c net.Conn) {
 	s.ask = func(fd uintptr) {
 		s.fd[0].Fd = int32(fd)
 		for {
-			// It does not wait: see quickConn.
+			// It does not wait: see netio.Conn.
 			var now unix.Timespec
 			_, _, err := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.fd[0])), 1, uintptr(unsafe.Pointer(&now)), 0, 0, 0)
 			if err != unix.EINTR {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
+
+	"github.com/esshadow/esshadow/internal/netio"
 )
 
 // upstream is one node of the source cluster. Its fasthttp.HostClient is used
@@ -124,7 +126,7 @@ func (n *upstream) connect(ctx context.Context) (net.Conn, netip.AddrPort, error
 	if err != nil {
 		return nil, at, err
 	}
-	c = quick(c)
+	c = netio.Quick(c)
 	secure := n.secure.get()
 	if secure == nil {
 		return c, at, nil

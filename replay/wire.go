@@ -7,6 +7,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/netio"
 )
 
 // wire is one connection to the target. It belongs to one Send at a time.
@@ -119,6 +121,7 @@ func (c *Client) dial(deadline time.Time) (*wire, string) {
 		}
 		return nil, dialClass(err)
 	}
+	raw = netio.Quick(raw)
 	w := &wire{Conn: raw, raw: raw}
 	w.br = bufio.NewReaderSize(w, readBuffer)
 	if !c.keep(w) {

@@ -1,4 +1,4 @@
-package proxy
+package netio
 
 import (
 	"io"
@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// quickConn is a TCP connection that reads and writes without telling the scheduler
+// Conn is a TCP connection that reads and writes without telling the scheduler
 // of Go. Its socket is non-blocking, so that no call waits in the kernel; but the
 // scheduler, told of a system call, looks after some µs whether it should give the
 // processor to others, and on a busy machine wakes a thread to do so. Where the socket
 // is not ready, the goroutine waits as ever.
 //
 // One goroutine may read and one write at a time.
-type quickConn struct {
+type Conn struct {
 	*net.TCPConn
 	raw     syscall.RawConn
 	in      transfer
@@ -33,8 +33,8 @@ type transfer struct {
 	err   syscall.Errno
 }
 
-// quick is c, or what moves its bytes with less ado.
-func quick(c net.Conn) net.Conn {
+// Quick is c, or what moves its bytes with less ado.
+func Quick(c net.Conn) net.Conn {
 	t, ok := c.(*net.TCPConn)
 	if !ok {
 		return c
@@ -43,7 +43,7 @@ func quick(c net.Conn) net.Conn {
 	if err != nil {
 		return c
 	}
-	q := &quickConn{TCPConn: t, raw: raw}
+	q := &Conn{TCPConn: t, raw: raw}
 	q.receive = func(fd uintptr) bool {
 		n, err := move(unix.SYS_READ, unix.SYS_READV, fd, q.in.parts[:q.in.n])
 		q.in.done, q.in.err = n, err
@@ -104,7 +104,7 @@ func (t *transfer) cut(n int) {
 	}
 }
 
-func (q *quickConn) Read(p []byte) (int, error) {
+func (q *Conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -123,10 +123,10 @@ func (q *quickConn) Read(p []byte) (int, error) {
 	return q.in.done, nil
 }
 
-func (q *quickConn) Write(p []byte) (int, error) { return q.writeBoth(p, nil) }
+func (q *Conn) Write(p []byte) (int, error) { return q.WriteBoth(p, nil) }
 
-// writeBoth writes a and b, in one system call where the socket takes all.
-func (q *quickConn) writeBoth(a, b []byte) (int, error) {
+// WriteBoth writes a and b, in one system call where the socket takes all.
+func (q *Conn) WriteBoth(a, b []byte) (int, error) {
 	q.out = transfer{}
 	q.out.set(a)
 	q.out.set(b)
