@@ -33,7 +33,10 @@ only, unless --mirror-writes says otherwise. Without both it passes through only
 
 Pseudonyms are made with the key of --key. Without one, a key is made for this
 process alone: its pseudonyms then agree with those of no other process, and no
-documents can be sanitised to match them.`,
+documents can be sanitised to match them.
+
+Flags of a mirror without --mirror are a mistake. Flags of a capture without
+--capture, and variables of either, are warned of: they have no effect.`,
 		Example: `  esshadow proxy --upstream http://10.0.0.5:9200
   openssl rand -hex 32 > key && chmod 600 key
   esshadow proxy --upstream https://es1:9200,https://es2:9200 --capture /var/lib/esshadow --key key
@@ -49,6 +52,9 @@ documents can be sanitised to match them.`,
 	c.RunE = graceful(func(ctx context.Context, _ []string) error {
 		if err := given.complete(&set.cfg); err != nil {
 			return &codeError{exitUsage, err}
+		}
+		if err := checkIdle(c, s, idleInProxy(c, &set.cfg)...); err != nil {
+			return err
 		}
 		if err := errors.Join(readTarget(s, "--mirror-", &set.cfg.Mirror.Target)...); err != nil {
 			return &codeError{exitUsage, err}

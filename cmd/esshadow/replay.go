@@ -55,6 +55,9 @@ captured cluster itself is refused as a target.`,
 		if err := r.complete(); err != nil {
 			return err
 		}
+		if err := checkIdle(c, s, idleInReplay(&r.set.cfg.Replay)...); err != nil {
+			return err
+		}
 		rep, err := r.run(ctx, paths)
 		if rep != nil {
 			if textErr := rep.Text(s.out); err == nil && textErr != nil {

@@ -43,6 +43,9 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 		Args: someArgs("capture"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			opt := audit.Options{Detect: detect}
+			if !detect && words == "" {
+				return usage("--detect=false: without --words there is nothing to look for")
+			}
 			if words == "-" && identity == "-" {
 				return usage("--words, --identity: one of them can be standard input, not both")
 			}

@@ -52,7 +52,12 @@ clauses, names, suggesters, sorts. The marks are kept in this process only; FILE
 which must not be there yet, gets their HMACs and the HMACs' key, mode 0600.`,
 		Example: "  esshadow sanitize canary send --via http://127.0.0.1:9280 --marks marks",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return p.send(c.Context(), s) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkIdle(c, s, withoutTLS("", p.via)); err != nil {
+				return err
+			}
+			return p.send(c.Context(), s)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&p.via, "via", "", "`URL` of the proxy")

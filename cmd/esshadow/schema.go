@@ -70,6 +70,9 @@ tell its settings, as serverless ones do not, the document says so.`,
 		if err := p.complete(); err != nil {
 			return &codeError{exitUsage, err}
 		}
+		if err := checkIdle(c, s, withoutTLS("", p.target.URL)); err != nil {
+			return err
+		}
 		schema, err := p.pull(c.Context())
 		if err != nil {
 			return err
