@@ -142,35 +142,50 @@ var ErrRunExists = errors.New("the run directory is not empty")
 // CreateRunDir makes the directory of a run (0700), or takes an empty one,
 // writes run.json and opens the outcome file.
 func CreateRunDir(dir string, r Run) (*segment.Writer, error) {
-	empty, err := makeRunDir(dir)
+	lock, err := LockRun(dir, false) // until the directory holds run.json: of two that begin at once, one is refused
 	if err != nil {
 		return nil, err
 	}
-	if !empty {
+	w, err := createRun(dir, r)
+	if err != nil {
+		return nil, errors.Join(err, lock.Undo())
+	}
+	return w, lock.Release()
+}
+
+func createRun(dir string, r Run) (*segment.Writer, error) {
+	d, err := lookAtRunDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !d.empty {
 		return nil, fmt.Errorf("%w: %s", ErrRunExists, dir)
 	}
 	cfg := segment.DefaultConfig()
 	cfg.MinFree, cfg.RotateAge = 0, 0
-	return beginRun(dir, &r, cfg)
+	w, _, err := d.begin(&r, cfg)
+	return w, err
 }
 
 // MirrorRunDir is CreateRunDir for a live mirror, whose process may be followed
 // by another: a directory that holds a mirror's run to the same target is gone on
 // with. r takes over when that run began. files says how outcome files are
-// rotated and kept.
-func MirrorRunDir(dir string, r *Run, files segment.Config, opts ...segment.Option) (*segment.Writer, error) {
-	empty, err := makeRunDir(dir)
+// rotated and kept. undo puts the directory back to what it was, for a process that
+// is refused before it has anything to tell; the Writer must be closed.
+func MirrorRunDir(dir string, r *Run, files segment.Config, opts ...segment.Option) (w *segment.Writer, undo func() error, err error) {
+	d, err := lookAtRunDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if !empty {
+	if !d.empty {
 		old, err := ReadRun(dir)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %w", ErrRunExists, err)
+			return nil, nil, fmt.Errorf("%w: %w", ErrRunExists, err)
 		case !old.Asked.Mirror || old.Asked.Target != r.Asked.Target:
-			return nil, fmt.Errorf("%w: %s holds another run, want one of a mirror to the same target", ErrRunExists, dir)
+			return nil, nil, fmt.Errorf("%w: %s holds another run, want one of a mirror to the same target", ErrRunExists, dir)
 		}
+		d.old = &old
 		r.Started = old.Started
 		if r.Source.UUID == "" {
 			r.Source = old.Source
@@ -179,41 +194,72 @@ func MirrorRunDir(dir string, r *Run, files segment.Config, opts ...segment.Opti
 			r.Target = old.Target
 		}
 	}
-	return beginRun(dir, r, files, opts...)
+	return d.begin(r, files, opts...)
 }
 
-func makeRunDir(dir string) (empty bool, err error) {
+// runDir is a run's directory as it was found.
+type runDir struct {
+	path  string
+	empty bool
+	old   *Run // that it held
+}
+
+func lookAtRunDir(dir string) (d runDir, err error) {
+	d = runDir{path: dir}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return false, fmt.Errorf("run directory: %w", err)
+		return d, fmt.Errorf("run directory: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, fmt.Errorf("run directory: %w", err)
+		return d, fmt.Errorf("run directory: %w", err)
 	}
-	left := slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == RunFile+newSuffix })
-	return len(left) == 0, nil
+	left := slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == RunFile+newSuffix || e.Name() == segment.LockFile })
+	d.empty = len(left) == 0
+	return d, nil
 }
 
-// beginRun writes run.json and opens an outcome file.
-func beginRun(dir string, r *Run, files segment.Config, opts ...segment.Option) (*segment.Writer, error) {
+// undo takes away what the writer of that id made, and puts back the run that
+// was there.
+func (d runDir) undo(writer string) error {
+	files, err := segment.List(segment.SuffixOutcomes, d.path)
+	errs := []error{err}
+	for _, path := range files {
+		if name, ok := segment.ParseName(path); ok && name.Writer == writer {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	now, err := ReadRun(d.path)
+	switch {
+	case err == nil && now.Writer != writer: // another process goes on with it
+	case d.old != nil:
+		errs = append(errs, WriteRun(d.path, *d.old))
+	case err == nil:
+		errs = append(errs, os.Remove(filepath.Join(d.path, RunFile)))
+	}
+	return errors.Join(errs...)
+}
+
+// begin writes run.json and opens an outcome file, or leaves nothing behind.
+func (d runDir) begin(r *Run, files segment.Config, opts ...segment.Option) (w *segment.Writer, undo func() error, err error) {
 	id, err := randomID()
 	if err != nil {
-		return nil, fmt.Errorf("run directory: %w", err)
+		return nil, nil, fmt.Errorf("run directory: %w", err)
 	}
 	r.Writer = id
-	if err := WriteRun(dir, *r); err != nil {
-		return nil, err
+	undo = func() error { return d.undo(id) }
+	if err := WriteRun(d.path, *r); err != nil {
+		return nil, nil, errors.Join(err, undo())
 	}
-	files.Dir = dir
+	files.Dir = d.path
 	meta := segment.Meta{
 		Kind: segment.KindOutcomes, Capture: "run", Writer: id, Encoding: "ndjson/1", KeyID: r.KeyID, Preset: r.Preset,
 		Source: &segment.Source{UUID: r.Target.UUID, Version: r.Target.Version, Flavor: r.Target.Flavor},
 	}
-	w, err := segment.NewWriter(files, meta, time.Now(), append([]segment.Option{segment.WithSuffix(segment.SuffixOutcomes)}, opts...)...)
+	w, err = segment.NewWriter(files, meta, time.Now(), append([]segment.Option{segment.WithSuffix(segment.SuffixOutcomes)}, opts...)...)
 	if err != nil {
-		return nil, fmt.Errorf("run directory: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("run directory: %w", err), undo())
 	}
-	return w, nil
+	return w, undo, nil
 }
 
 func randomID() (string, error) {

@@ -40,6 +40,26 @@ func CreateFile(path string) (File, error) {
 	return f, nil
 }
 
+// LockFile is a file that LockDir may leave in a directory: it holds nothing, and
+// is there only where directories themselves cannot be locked.
+const LockFile = ".lock"
+
+// LockDir takes a directory for this process until the Closer is closed or the
+// process is gone, or with shared among those that share it too. It is a promise
+// between callers: files in it can be written by anybody. The error is ErrBusy
+// where another process has the directory; where the file system has no locks,
+// nobody is kept from it.
+func LockDir(dir string, shared bool) (io.Closer, error) {
+	f, err := openDirLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockShared(f, shared); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // samePath says whether path still names the open file.
 func samePath(f *os.File, path string) bool {
 	a, err := f.Stat()

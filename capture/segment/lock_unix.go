@@ -21,6 +21,18 @@ func lock(f *os.File, wait bool) error {
 	return lockError(flock(f, how))
 }
 
+// openDirLock opens what LockDir locks: the directory itself.
+func openDirLock(dir string) (*os.File, error) { return os.Open(dir) }
+
+// lockShared is lock, without waiting, alone or with others that share.
+func lockShared(f *os.File, shared bool) error {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
+	return lockError(flock(f, how|unix.LOCK_NB))
+}
+
 // busy says whether a writer holds the file's lock.
 func busy(f *os.File) bool {
 	err := flock(f, unix.LOCK_SH|unix.LOCK_NB)

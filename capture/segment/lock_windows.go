@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
@@ -18,6 +19,21 @@ func lock(f *os.File, wait bool) error {
 	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {
 		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
+	return lockError(windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, lockPlace()))
+}
+
+// openDirLock opens what LockDir locks: a file in the directory, which cannot be
+// locked itself.
+func openDirLock(dir string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, LockFile), os.O_CREATE|os.O_RDWR, 0o600)
+}
+
+// lockShared is lock, without waiting, alone or with others that share.
+func lockShared(f *os.File, shared bool) error {
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if !shared {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
 	return lockError(windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, lockPlace()))
 }

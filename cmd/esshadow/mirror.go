@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -46,13 +47,45 @@ func mirrorFlags(f *pflag.FlagSet, cfg *configs.Mirror, rules *[]string) {
 	f.BoolVar(&t.Insecure, "mirror-insecure", false, "do not check the mirror target's certificate")
 }
 
+// askTarget asks a mirror's target who it is.
+type askTarget func(context.Context) (es.Identity, error)
+
+// checkMirror refuses a target that is the source or a proxy, this one among them,
+// before anything is begun. It returns how to ask from then on, beginning with the
+// answer that there is.
+func (g *gateway) checkMirror(ctx context.Context, cfg *configs.Config) (askTarget, error) {
+	target := cfg.Mirror.Target.TargetConfig
+	if err := mirrorIsUpstream(target.URL, cfg.Proxy.Upstreams); err != nil {
+		return nil, refused(fmt.Errorf("--mirror: %w", err))
+	}
+	if here, err := net.ResolveTCPAddr("tcp", cfg.Proxy.Listen); err == nil && here.Port != 0 {
+		if err := g.mirrorElsewhere(ctx, &cfg.Mirror, here); err != nil {
+			return nil, err
+		}
+	}
+	again := func(ctx context.Context) (es.Identity, error) { return replay.Identify(ctx, target) }
+	ctx, stop := context.WithTimeout(ctx, identifyWait)
+	defer stop()
+	id, unknown := again(ctx)
+	if unknown == nil {
+		unknown = replay.Distinct(id, g.source.ask(ctx).UUID)
+	}
+	if errors.Is(unknown, replay.ErrTargetIsSource) || errors.Is(unknown, replay.ErrTargetIsProxy) {
+		return nil, refused(fmt.Errorf("--mirror: %w", unknown))
+	}
+	var asked atomic.Bool
+	return func(ctx context.Context) (es.Identity, error) {
+		if !asked.Swap(true) {
+			return id, unknown
+		}
+		return again(ctx)
+	}, nil
+}
+
 // startMirror begins to mirror, unless the target is the source or a proxy. One
 // that does not answer is no reason not to serve: it is asked again and again.
-func (g *gateway) startMirror(ctx context.Context, p policy, s *streams, set *settings) error {
+func (g *gateway) startMirror(ctx context.Context, p policy, ask askTarget, s *streams, set *settings) error {
 	cfg, target := &set.cfg.Mirror, set.cfg.Mirror.Target.TargetConfig
-	if err := mirrorIsUpstream(target.URL, set.cfg.Proxy.Upstreams); err != nil {
-		return refused(fmt.Errorf("--mirror: %w", err))
-	}
 	client, err := replay.NewClient(target)
 	if err != nil {
 		return &codeError{exitUsage, err}
@@ -71,7 +104,7 @@ func (g *gateway) startMirror(ctx context.Context, p policy, s *streams, set *se
 	}
 	seen := newMirrorMetrics()
 	m, err := mirror.New(cfg.Config, mirror.Options{
-		Target: client, Ask: func(ctx context.Context) (es.Identity, error) { return replay.Identify(ctx, target) },
+		Target: client, Ask: ask, Shared: set.cfg.Proxy.ReusePort,
 		Source:       g.source.ask,
 		NewSanitizer: func() capture.Sanitizer { return p.mirror.Worker() }, Mapper: liveMapper(p.mirror.Worker()), Veil: veil,
 		MaxBody: int(set.cfg.Capture.MaxBody), Judge: seen.judge, Dir: g.mirrorDir, Run: run, Log: g.log,
@@ -144,7 +177,7 @@ func hostPort(text string) string {
 // mirrorElsewhere refuses a target that is the address on which the proxy itself
 // listens.
 func (g *gateway) mirrorElsewhere(ctx context.Context, cfg *configs.Mirror, listen net.Addr) error {
-	if g.mirror == nil {
+	if !cfg.On() {
 		return nil
 	}
 	here, err := netip.ParseAddrPort(listen.String())

@@ -79,18 +79,26 @@ func (g *gateway) startTaps(ctx context.Context, s *streams, set *settings) erro
 	if err := g.checkTaps(cfg); err != nil {
 		return err
 	}
+	g.source = &sourceCluster{cfg: cfg.Proxy, log: g.log}
+	var ask askTarget
+	if cfg.Mirror.On() {
+		var err error
+		if ask, err = g.checkMirror(ctx, cfg); err != nil {
+			return err
+		}
+	}
 	p, err := g.makePolicy(s, set)
 	if err != nil {
 		return err
 	}
-	g.source = &sourceCluster{cfg: cfg.Proxy, log: g.log}
+	g.writer = p.meta.Writer
 	if cfg.Capture.Files.Dir != "" {
 		if err := g.startCapture(ctx, p, cfg); err != nil {
 			return err
 		}
 	}
 	if cfg.Mirror.On() {
-		return g.startMirror(ctx, p, s, set)
+		return g.startMirror(ctx, p, ask, s, set)
 	}
 	return nil
 }
@@ -108,11 +116,6 @@ func (g *gateway) checkTaps(cfg *configs.Config) error {
 	if err := errors.Join(errs...); err != nil {
 		return &codeError{exitUsage, err}
 	}
-	if dir := cfg.Capture.Files.Dir; dir != "" {
-		if err := writable(dir); err != nil {
-			return usage("--capture: %w", err)
-		}
-	}
 	return nil
 }
 
@@ -121,6 +124,9 @@ func (g *gateway) startCapture(ctx context.Context, p policy, cfg *configs.Confi
 	to, err := segment.ParseRecipients(cfg.Sanitize.Recipients)
 	if err != nil {
 		return usage("sanitize.recipients: %w", err)
+	}
+	if err := writable(cfg.Capture.Files.Dir); err != nil {
+		return usage("--capture: %w", err)
 	}
 	meta := p.meta
 	id := g.source.ask(ctx)

@@ -156,6 +156,8 @@ type gateway struct {
 	pipe     *sanitize.Pipeline
 	registry *prometheus.Registry
 	log      *zap.Logger
+	writer   string // of the capture's files
+	served   bool   // clients could connect
 
 	running
 }
@@ -229,6 +231,7 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	defer g.reloadOnHangup()()
 	g.notify("READY=1")
 	defer context.AfterFunc(ctx, func() { g.notify("STOPPING=1") })()
+	g.served = true
 	err = g.proxy.Serve(ctx, ln)
 	stopAdmin()
 	return errors.Join(err, <-adminDone)
@@ -239,6 +242,9 @@ const captureClose = 30 * time.Second
 
 // stop closes mirror and capture, and writes the sums.
 func (g *gateway) stop(s *streams, set *settings, err error) error {
+	if !g.served {
+		return errors.Join(err, g.abandon(set.cfg.Capture.Files.Dir))
+	}
 	var mirrored sync.WaitGroup
 	var mirrorErr error
 	var sums mirror.Stats

@@ -182,6 +182,10 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 	if err != nil {
 		return nil, &codeError{exitUsage, err}
 	}
+	veil, err := veilFor(src.Info())
+	if err != nil {
+		return nil, err
+	}
 	run := replay.NewRun(time.Now(), readBuild().Version, paths, cfg.Config, cfg.Target.TargetConfig)
 	run.Target, run.Source = target, sourceOf(src.Info())
 	run.Preset, run.KeyID = presetOf(src.Info()), keyOf(src.Info())
@@ -189,10 +193,6 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 		cfg.Out = "esshadow-run-" + run.Started.Format("20060102T150405Z")
 	}
 	lines, err := replay.CreateRunDir(cfg.Out, run)
-	if err != nil {
-		return nil, err
-	}
-	veil, err := veilFor(src.Info())
 	if err != nil {
 		return nil, err
 	}

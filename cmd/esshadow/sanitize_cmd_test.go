@@ -400,6 +400,9 @@ func TestCanarySendAndVerify(t *testing.T) {
 	esshadow(t, nil, "sanitize", "canary", "verify", dir, "--marks", marks2).want(t, exitUndecoded, "nothing was captured since")
 	esshadow(t, nil, "sanitize", "canary", "send", "--via", "nowhere", "--marks", marks2+"x").want(t, exitUsage, "--via")
 	esshadow(t, nil, "sanitize", "canary", "send", "--via", "http://127.0.0.1:1", "--marks", marks2+"y").want(t, exitRefused, "no request was answered")
+	if _, err := os.Lstat(marks2 + "y"); !os.IsNotExist(err) {
+		t.Errorf("marks that nobody got are kept: %v", err)
+	}
 	esshadow(t, nil, "sanitize", "canary", "verify", dir, "--marks", log).want(t, exitUsage, "not a file of marks")
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -95,13 +96,19 @@ func (p *probe) send(ctx context.Context, s *streams) error {
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: p.insecure}, //nolint:gosec // the flag says so
 	}}
 	defer client.CloseIdleConnections()
-	answered, failed := 0, 0
+	answered, failed, unsent := 0, 0, 0
 	for i := range cases {
 		if err := sendCase(ctx, client, strings.TrimSuffix(p.via, "/"), &cases[i]); err != nil {
 			failed++
+			if noWay := (*net.OpError)(nil); errors.As(err, &noWay) && noWay.Op == "dial" {
+				unsent++
+			}
 			continue
 		}
 		answered++
+	}
+	if unsent == len(cases) { // no mark left this process: the next try can have the file
+		return errors.Join(refused(errors.New("no request was answered: the proxy cannot be reached")), os.Remove(p.marks))
 	}
 	s.note("esshadow canary: %d requests with %d marks sent, %d answered, %d failed; look for them with: esshadow sanitize canary verify CAPTURE --marks %s",
 		len(cases), len(marks.Runs)/2, answered, failed, p.marks)

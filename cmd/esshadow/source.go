@@ -22,17 +22,19 @@ type sourceCluster struct {
 	cfg proxy.Config
 	log *zap.Logger
 
-	mu   sync.Mutex
-	id   es.Identity
-	told bool // that it could not be identified
+	mu     sync.Mutex
+	id     es.Identity
+	failed time.Time // when it was last asked in vain
+	told   bool      // that it could not be identified
 }
 
-// ask asks the upstream's nodes in turn, until one has answered. Not to know is no
-// obstacle: a secured cluster does not answer the proxy, which has no credentials.
+// ask asks the upstream's nodes in turn, until one has answered, and for a while
+// not again if none has. Not to know is no obstacle: a secured cluster does not
+// answer the proxy, which has no credentials.
 func (c *sourceCluster) ask(ctx context.Context) es.Identity {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.id.UUID != "" {
+	if c.id.UUID != "" || time.Since(c.failed) < identifyWait {
 		return c.id
 	}
 	ctx, cancel := context.WithTimeout(ctx, identifyWait)
@@ -48,7 +50,7 @@ func (c *sourceCluster) ask(ctx context.Context) es.Identity {
 			return id
 		}
 	}
-	if !c.told {
+	if c.failed = time.Now(); !c.told {
 		c.told = true
 		c.log.Warn("the source cluster could not be identified: a replay against it will not be recognised")
 	}

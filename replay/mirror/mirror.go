@@ -43,9 +43,12 @@ type Options struct {
 	// Judge is as in replay.Deps.
 	Judge func(*replay.Outcome) []string
 
-	Dir string     // run directory
-	Run replay.Run // its description, but for the target
-	Log *zap.Logger
+	Dir string // run directory
+	// Shared lets a process that follows this one begin to write to Dir before this
+	// one has ended; without it a second process is refused (replay.ErrRunBusy).
+	Shared bool
+	Run    replay.Run // its description, but for the target
+	Log    *zap.Logger
 }
 
 // Mirror takes exchanges and sends their requests to its target. Offer never
@@ -75,6 +78,8 @@ type Mirror struct {
 
 	about sync.Mutex // guards run and its file
 	run   replay.Run
+	lock  *replay.RunLock
+	undo  func() error // of what openFiles did to Dir; nil: nothing was done
 
 	abort context.CancelFunc
 	rest  context.CancelFunc // ends the watch
@@ -103,8 +108,12 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	m.breaker = newBreaker(&cfg, m.breakerChanged)
 	m.SetSample(cfg.Sample)
 	m.run.Asked.Mirror, m.run.Asked.Sample = true, cfg.Sample
-	if err := m.keeper.begin(m.openFiles); err != nil {
+	var err error
+	if m.lock, err = replay.LockRun(o.Dir, o.Shared); err != nil {
 		return nil, fmt.Errorf("mirror: %w", err)
+	}
+	if err := m.keeper.begin(m.openFiles); err != nil {
+		return nil, fmt.Errorf("mirror: %w", errors.Join(err, m.lock.Undo()))
 	}
 	m.send.Origin = max(0, time.Since(m.run.Started))
 	m.engine = replay.New(m.send, replay.Deps{
@@ -120,11 +129,12 @@ func New(cfg Config, o Options) (*Mirror, error) {
 func (m *Mirror) openFiles() (outcomeFiles, error) {
 	m.about.Lock()
 	defer m.about.Unlock()
-	w, err := replay.MirrorRunDir(m.opt.Dir, &m.run, m.cfg.files(),
+	w, undo, err := replay.MirrorRunDir(m.opt.Dir, &m.run, m.cfg.files(),
 		segment.OnWritten(m.keeper.wrote), segment.WithDrops(m.door.turned), segment.OnRepair(repaired(m.log)))
 	if err != nil {
 		return nil, err // a nil Writer in an interface would not be nil
 	}
+	m.undo = undo
 	return w, nil
 }
 
@@ -162,6 +172,23 @@ func (m *Mirror) leave(err error) {
 	if err != nil {
 		m.log.Error("mirror ended", zap.Error(err))
 	}
+	if err := m.lock.Release(); err != nil {
+		m.log.Warn("mirror's run directory cannot be released", zap.Error(err))
+	}
+}
+
+// Abandon is Close for a mirror that was begun in vain, to which nothing was
+// offered: it leaves the run directory as it was found.
+func (m *Mirror) Abandon() error {
+	if _, err := m.Close(); err != nil {
+		return err
+	}
+	m.about.Lock()
+	defer m.about.Unlock()
+	if m.undo == nil {
+		return nil
+	}
+	return errors.Join(m.undo(), m.lock.Undo())
 }
 
 // describe changes run.json. That it cannot be written is no reason to stop.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -460,5 +461,50 @@ func TestABodyIsDecodedUpToABound(t *testing.T) {
 		if shots := b.shots(); len(shots) != 1 || (len(shots[0].Body) == 2<<20) != whole {
 			t.Errorf("bound %d: %d shots", max, len(shots))
 		}
+	}
+}
+
+// What was begun in vain is taken away, and what another process does meanwhile
+// stays.
+func TestAbandon(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		b := begin(t, func(_ *Config, o *Options) { o.Shared = true }, nil)
+		if err := b.Identify(t.Context()); err != nil { // run.json tells of it; nothing writes it from now on
+			t.Fatal(err)
+		}
+		if other {
+			next := begin(t, func(_ *Config, o *Options) { o.Dir, o.Shared = b.dir, true }, nil)
+			defer func() { _, _ = next.Close() }()
+			if err := next.Identify(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Abandon(); err != nil {
+			t.Error(err)
+		}
+		left, err := os.ReadDir(b.dir)
+		want := 0
+		if other {
+			want = 2 // its run.json and its file
+		}
+		if err != nil || len(left) != want {
+			t.Errorf("other %v: %v, %v", other, left, err)
+		}
+	}
+}
+
+func TestRunDirectoryOfAnother(t *testing.T) {
+	b := begin(t, nil, nil)
+	o := b.opt
+	if _, err := New(b.cfg, o); !errors.Is(err, replay.ErrRunBusy) {
+		t.Errorf("a second mirror: %v", err)
+	}
+	b.end(t)
+	next, err := New(b.cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := next.Close(); err != nil {
+		t.Error(err)
 	}
 }
