@@ -311,6 +311,8 @@ func TestWrongUsage(t *testing.T) {
 		{"replay x --target http://127.0.0.1:1 --in-flight -1", "in_flight"},
 		{"replay x --target http://127.0.0.1:1 --password-file no/such", "--password-file"},
 		{"replay x --target http://127.0.0.1:1 --ca-cert no/such", "--ca-cert"},
+		{"replay x --target http://127.0.0.1:1 --user u", "--user: needs a password: --password-file FILE, or ESSHADOW_REPLAY_PASSWORD"},
+		{"schema pull --from http://127.0.0.1:1 --user u", "--user: needs a password: --password-file FILE, or ESSHADOW_SCHEMA_PULL_PASSWORD"},
 		{"replay x --target http://127.0.0.1:1 --config no/such", "--config"},
 		{"report", "at least one run directory"},
 		{"report x --format xml", `"xml" is none of text, json`},

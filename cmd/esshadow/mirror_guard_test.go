@@ -118,6 +118,10 @@ func TestMirrorWaitsForItsTarget(t *testing.T) {
 
 func TestMirrorSettings(t *testing.T) {
 	e := newEngine(t)
+	filled := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(filled, []byte("sesame"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range []struct {
 		says string
 		args []string
@@ -132,6 +136,9 @@ func TestMirrorSettings(t *testing.T) {
 		{"--mirror-password-file", []string{"--mirror-user", "u", "--mirror-password-file", "/does/not/exist"}},
 		{"--mirror-api-key-file: /dev/null is empty", []string{"--mirror-api-key-file", "/dev/null"}},
 		{"--mirror-index-map", []string{"--mirror-index-map", "nothing"}},
+		{"--mirror-user: needs a password: --mirror-password-file FILE, or ESSHADOW_PROXY_MIRROR_PASSWORD", []string{"--mirror-user", "u"}},
+		{"mirror.target.user and api_key exclude each other", []string{"--mirror-user", "u", "--mirror-api-key-file", filled}},
+		{"mirror.target.password: needs a user", []string{"--mirror-password-file", filled}},
 	} {
 		r := esshadow(t, nil, append(mirrorArgs(t, e.url, "http://127.0.0.1:1", filepath.Join(t.TempDir(), "run")), x.args...)...).want(t, exitUsage, x.says)
 		if strings.Contains(r.err, "u:p") {

@@ -46,7 +46,7 @@ Flags of a mirror without --mirror are a mistake. Flags of a capture without
 	set := newSettings(c, s)
 	given := proxyFlags(c, set)
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
-		secretsFromEnv(s, "ESSHADOW_PROXY_MIRROR", &set.cfg.Mirror.Target)
+		ofMirror().fromEnv(s, &set.cfg.Mirror.Target)
 		return set.load(c)
 	}
 	c.RunE = graceful(func(ctx context.Context, _ []string) error {
@@ -56,7 +56,7 @@ Flags of a mirror without --mirror are a mistake. Flags of a capture without
 		if err := checkIdle(c, s, idleInProxy(c, &set.cfg)...); err != nil {
 			return err
 		}
-		if err := errors.Join(readTarget(s, "--mirror-", &set.cfg.Mirror.Target)...); err != nil {
+		if err := errors.Join(ofMirror().read(s, &set.cfg.Mirror.Target)...); err != nil {
 			return &codeError{exitUsage, err}
 		}
 		set.presetSaid = said(c, s, "preset")

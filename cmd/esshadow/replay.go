@@ -48,7 +48,7 @@ captured cluster itself is refused as a target.`,
 	r := &replayCmd{s: s, set: newSettings(c, s)}
 	r.flags(c)
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
-		secretsFromEnv(s, "ESSHADOW_REPLAY", &r.set.cfg.Replay.Target)
+		ofReplay().fromEnv(s, &r.set.cfg.Replay.Target)
 		return r.set.load(c)
 	}
 	c.RunE = graceful(func(ctx context.Context, paths []string) error {
@@ -103,7 +103,7 @@ func (r *replayCmd) complete() error {
 	cfg := &r.set.cfg.Replay
 	cfg.Window.Duration, cfg.Config.DryRun = cfg.Duration, cfg.DryRun
 	t := &cfg.Target
-	errs := append(readTarget(r.s, "--", t), indexMap(r.rules, "--index-map", &cfg.IndexMap))
+	errs := append(ofReplay().read(r.s, t), indexMap(r.rules, "--index-map", &cfg.IndexMap))
 	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate())
 	if err := errors.Join(errs...); err != nil {
 		return &codeError{exitUsage, err}

@@ -92,8 +92,8 @@ func (p *schemaPull) complete() error {
 	if p.target.URL == "" {
 		return errors.New("--from: want the URL of a cluster")
 	}
-	secretsFromEnv(p.s, "ESSHADOW_SCHEMA_PULL", &p.target)
-	errs := readTarget(p.s, "--", &p.target)
+	ofSchemaPull().fromEnv(p.s, &p.target)
+	errs := ofSchemaPull().read(p.s, &p.target)
 	if err := p.target.Validate(); err != nil {
 		errs = append(errs, errors.New(strings.Replace(err.Error(), "target:", "--from:", 1)))
 	}

@@ -10,20 +10,30 @@ import (
 	"github.com/esshadow/esshadow/replay"
 )
 
-// secretsFromEnv takes what no flag may hold, from PREFIX_PASSWORD and
-// PREFIX_API_KEY. Files win over it.
-func secretsFromEnv(s *streams, prefix string, t *configs.Target) {
-	if v, ok := s.env(prefix + "_PASSWORD"); ok {
+// secretSource says where a target's secrets come from.
+type secretSource struct {
+	flags string // what its flags begin with: --, --mirror-
+	env   string // what its variables begin with: ESSHADOW_REPLAY
+}
+
+func ofReplay() secretSource     { return secretSource{"--", "ESSHADOW_REPLAY"} }
+func ofMirror() secretSource     { return secretSource{"--mirror-", "ESSHADOW_PROXY_MIRROR"} }
+func ofSchemaPull() secretSource { return secretSource{"--", "ESSHADOW_SCHEMA_PULL"} }
+
+// fromEnv takes what no flag may hold, from ENV_PASSWORD and ENV_API_KEY. Files
+// win over it.
+func (x secretSource) fromEnv(s *streams, t *configs.Target) {
+	if v, ok := s.env(x.env + "_PASSWORD"); ok {
 		t.Password = replay.Secret(v)
 	}
-	if v, ok := s.env(prefix + "_API_KEY"); ok {
+	if v, ok := s.env(x.env + "_API_KEY"); ok {
 		t.APIKey = replay.Secret(v)
 	}
 }
 
-// readTarget reads the files that a target's settings name. prefix is that of
-// its flags.
-func readTarget(s *streams, prefix string, t *configs.Target) (errs []error) {
+// read reads the files that a target's settings name, and says what is missing.
+func (x secretSource) read(s *streams, t *configs.Target) (errs []error) {
+	prefix := x.flags
 	secret := func(flag, path string, to *replay.Secret) {
 		if path == "" {
 			return
@@ -44,6 +54,9 @@ func readTarget(s *streams, prefix string, t *configs.Target) (errs []error) {
 		if t.CACert, err = os.ReadFile(t.CACertFile); err != nil {
 			errs = append(errs, fmt.Errorf("%sca-cert: %w", prefix, err))
 		}
+	}
+	if t.URL != "" && t.User != "" && t.Password == "" && t.PasswordFile == "" && t.APIKey == "" && t.APIKeyFile == "" {
+		errs = append(errs, fmt.Errorf("%suser: needs a password: %spassword-file FILE, or %s_PASSWORD in the environment", prefix, prefix, x.env))
 	}
 	return errs
 }
