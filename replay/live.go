@@ -149,12 +149,43 @@ func (p *planner) liveHeaders(in []capture.Header) []capture.Header {
 	return append(rewriteMedia(out, p.target), capture.Header{Name: MirrorHeader, Value: "1"})
 }
 
-// Prefixes of what a mirror turned away, among the drops in the footers of its
-// outcome files: no line tells of it.
+// Turned is what a mirror turned away, of which no outcome tells: its counters
+// stand among the drops in the footers of its outcome files.
+type Turned struct {
+	Shed   bool   // it was planned; else a guard refused it
+	Reason string // without an @
+	Op     string // operation; empty: not known
+}
+
 const (
-	TurnedRefused = "refused."
-	TurnedShed    = "shed."
+	turnedRefused = "refused."
+	turnedShed    = "shed."
+	turnedOp      = "@"
 )
+
+// String is the counter's name: refused.write@bulk, shed.paused@search.
+func (t Turned) String() string {
+	name := turnedRefused + t.Reason
+	if t.Shed {
+		name = turnedShed + t.Reason
+	}
+	if t.Op != "" {
+		name += turnedOp + t.Op
+	}
+	return name
+}
+
+// ParseTurned reads a counter's name; ok is false for one that is no Turned.
+func ParseTurned(name string) (t Turned, ok bool) {
+	rest, refused := strings.CutPrefix(name, turnedRefused)
+	if !refused {
+		if rest, t.Shed = strings.CutPrefix(name, turnedShed); !t.Shed {
+			return Turned{}, false
+		}
+	}
+	t.Reason, t.Op, _ = strings.Cut(rest, turnedOp)
+	return t, true
+}
 
 // RefusalOf is the guards' reason not to send a request of that route at all, ""
 // where it depends on more than its operation or where it may be sent. cfg says

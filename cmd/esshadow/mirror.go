@@ -91,7 +91,6 @@ func (g *gateway) startMirror(ctx context.Context, p policy, ask askTarget, s *s
 		return &codeError{exitUsage, err}
 	}
 	run := replay.NewRun(time.Now(), readBuild().Version, []string{"live traffic"}, cfg.Engine(), target)
-	run.Asked.InFlight = cfg.InFlight
 	run.Source, run.Preset, run.KeyID = g.source.ask(ctx), p.meta.Preset, p.meta.KeyID
 	if g.mirrorDir = cfg.Out; g.mirrorDir == "" {
 		g.mirrorDir = "esshadow-run-" + run.Started.Format("20060102T150405Z")

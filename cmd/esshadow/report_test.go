@@ -40,6 +40,12 @@ func golden(t *testing.T, path, got string) {
 // fixedRun writes a run directory in which everything is given.
 func fixedRun(t *testing.T, outcomes []*replay.Outcome, change func(*replay.Run)) string {
 	t.Helper()
+	return turnedRun(t, outcomes, nil, change)
+}
+
+// turnedRun is fixedRun of a mirror that turned requests away.
+func turnedRun(t *testing.T, outcomes []*replay.Outcome, turned map[string]uint64, change func(*replay.Run)) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	begun := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	target := replay.DefaultTarget()
@@ -60,7 +66,7 @@ func fixedRun(t *testing.T, outcomes []*replay.Outcome, change func(*replay.Run)
 			t.Fatal(err)
 		}
 	}
-	if err := lines.Close(nil); err != nil {
+	if err := lines.Close(turned); err != nil {
 		t.Fatal(err)
 	}
 	ended := begun.Add(10 * time.Second)
@@ -331,5 +337,39 @@ func TestReportOfATornRun(t *testing.T) {
 	rep := decode[report.Report](t, r.out)
 	if len(rep.Warnings) != 2 || !slices.ContainsFunc(rep.Warnings, func(w string) bool { return strings.Contains(w, "torn") }) || rep.Counts.Records == 0 {
 		t.Errorf("warnings %q, %d records", rep.Warnings, rep.Counts.Records)
+	}
+}
+
+// What a mirror turned away is in the sums and under its operation, also one of
+// which nothing else is there; files of old tell no operation.
+func TestReportOfTurnedAway(t *testing.T) {
+	dir := turnedRun(t, mixedOutcomes(), map[string]uint64{
+		"refused.write@bulk": 3, "shed.paused@search": 2, "shed.closed@bulk": 1, "refused.info": 4, "queue_full": 5,
+	}, func(r *replay.Run) { r.Asked.Mirror = true })
+	plain := decode[report.Report](t, esshadow(t, nil, "report", "--format", "json", fixedRun(t, mixedOutcomes(), nil)).want(t, exitDone).out)
+	r := decode[report.Report](t, esshadow(t, nil, "report", "--format", "json", dir).want(t, exitDone).out)
+	if r.Counts.Records != plain.Counts.Records+10 || r.Counts.Planned != plain.Counts.Planned+3 || r.Counts.Refused["info"] != 4 {
+		t.Errorf("counts %+v, without %+v", r.Counts, plain.Counts)
+	}
+	of := func(r report.Report, op string) report.Counts {
+		for _, o := range r.Operations {
+			if o.Op == op {
+				return o.Counts
+			}
+		}
+		return report.Counts{}
+	}
+	if c := of(r, "bulk"); c.Records != of(plain, "bulk").Records+4 || c.Refused["write"] != 3+of(plain, "bulk").Refused["write"] || c.Shed["closed"] != 1 || c.Planned != of(plain, "bulk").Planned+1 {
+		t.Errorf("bulk %+v", c)
+	}
+	if c, was := of(r, "search"), of(plain, "search"); c.Records != was.Records+2 || c.Shed["paused"] != was.Shed["paused"]+2 || c.Sent != was.Sent {
+		t.Errorf("search %+v", c)
+	}
+	all := 0
+	for _, o := range r.Operations {
+		all += o.Counts.Records
+	}
+	if all != r.Counts.Records-4 {
+		t.Errorf("operations have %d records of %d", all, r.Counts.Records)
 	}
 }

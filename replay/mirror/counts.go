@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/esshadow/esshadow/internal/es"
@@ -30,11 +31,11 @@ type door struct {
 	mu         sync.Mutex
 	offered    uint64
 	sampledOut uint64
-	refused    map[string]uint64
-	shed       map[string]uint64
+	turned     map[replay.Turned]uint64
+	inside     map[string]int64 // requests that the engine has and no outcome of, by operation
 }
 
-func newDoor() *door { return &door{refused: map[string]uint64{}, shed: map[string]uint64{}} }
+func newDoor() *door { return &door{turned: map[replay.Turned]uint64{}, inside: map[string]int64{}} }
 
 func (d *door) offer() {
 	d.mu.Lock()
@@ -48,33 +49,70 @@ func (d *door) sampleOut() {
 	d.mu.Unlock()
 }
 
-func (d *door) refuse(reason string) {
+func (d *door) refuse(reason string, op es.Op) {
 	d.mu.Lock()
-	d.refused[reason]++
+	d.turned[replay.Turned{Reason: reason, Op: op.String()}]++
 	d.mu.Unlock()
 }
 
-func (d *door) drop(reason string, n uint64) {
-	if n == 0 {
-		return
-	}
+func (d *door) drop(reason string, op es.Op) {
 	d.mu.Lock()
-	d.shed[reason] += n
+	d.turned[replay.Turned{Shed: true, Reason: reason, Op: op.String()}]++
 	d.mu.Unlock()
 }
 
-// turned is what no outcome line tells of, by reason.
-func (d *door) turned() map[string]uint64 {
+// pass counts a request that the engine gets, by 1, and one whose outcome it
+// gives, by -1.
+func (d *door) pass(op string, n int64) {
+	d.mu.Lock()
+	d.inside[op] += n
+	d.mu.Unlock()
+}
+
+// forsake sheds what the engine has and did not reach. A request that a fault of
+// ours stopped may have come out under another operation than it went in.
+func (d *door) forsake(reason string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := make(map[string]uint64, len(d.refused)+len(d.shed))
-	for reason, n := range d.refused {
-		out[replay.TurnedRefused+reason] = n
+	var left int64
+	for _, n := range d.inside {
+		left += n
 	}
-	for reason, n := range d.shed {
-		out[replay.TurnedShed+reason] = n
+	for _, op := range slices.Sorted(maps.Keys(d.inside)) {
+		n := min(d.inside[op], left)
+		if n <= 0 {
+			continue
+		}
+		d.turned[replay.Turned{Shed: true, Reason: reason, Op: op}] += uint64(n)
+		left -= n
+	}
+	clear(d.inside)
+}
+
+// counters are what no outcome line tells of, by name.
+func (d *door) counters() map[string]uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make(map[string]uint64, len(d.turned))
+	for t, n := range d.turned {
+		out[t.String()] = n
 	}
 	return out
+}
+
+// addCounts adds it to what the engine counted.
+func (d *door) addCounts(c *replay.Counts) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for t, n := range d.turned {
+		c.Records += n
+		if !t.Shed {
+			c.Refused[t.Reason] += n
+			continue
+		}
+		c.Planned += n
+		c.Shed[t.Reason] += n
+	}
 }
 
 // Stats are a mirror's sums at one moment. At any moment
@@ -137,15 +175,13 @@ func (m *Mirror) Stats() Stats {
 func (d *door) addTo(s *Stats) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s.Refused == nil {
-		s.Refused = map[string]uint64{}
-	}
 	s.Offered, s.SampledOut = d.offered, d.sampledOut
-	for reason, n := range d.refused {
-		s.Refused[reason] += n
-	}
-	for reason, n := range d.shed {
-		s.Shed[reason] += n
+	for t, n := range d.turned {
+		if t.Shed {
+			s.Shed[t.Reason] += n
+		} else {
+			s.Refused[t.Reason] += n
+		}
 	}
 	if gone := s.SampledOut + sum(s.Refused) + sum(s.Shed) + s.Sent; gone < s.Offered {
 		s.Pending = s.Offered - gone

@@ -19,6 +19,7 @@ type feed struct {
 	decoder  es.Decoder
 	handles  es.HandleReader
 	found    []es.Handle
+	op       es.Op // of the last request
 }
 
 var _ replay.Feed = (*feed)(nil)
@@ -38,7 +39,7 @@ func (f *feed) Next(ctx context.Context) (*replay.Live, error) {
 			return nil, err
 		}
 		if q := f.take(e); q != nil {
-			f.m.handed.Add(1)
+			f.m.door.pass(f.op.String(), 1)
 			return q, nil
 		}
 	}
@@ -100,6 +101,7 @@ func (f *feed) record(x *capture.Exchange, body []byte, decoded bool) capture.Re
 		r.Header = append(r.Header, h)
 	}
 	route := es.Classify(x.Method, x.Target)
+	f.op = route.Op
 	f.found = f.handles.Request(f.found[:0], route, body)
 	for _, h := range f.found {
 		r.Handles = append(r.Handles, capture.Handle{Kind: h.Kind, Dir: "use", ID: string(h.Value)})

@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/esshadow/esshadow/capture"
-	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/replay"
 )
@@ -66,15 +65,15 @@ type Mirror struct {
 	engine  *replay.Engine
 
 	sample   atomic.Uint64 // Float64bits of the ratio
+	inFlight atomic.Int64
 	paused   atomic.Bool
 	closed   atomic.Bool
 	fault    atomic.Bool   // a panic was logged
 	looped   atomic.Bool   // a loop was logged
-	handed   atomic.Uint64 // requests that the engine got
 	identity atomic.Pointer[es.Identity]
 	source   atomic.Pointer[es.Identity] // as it told a client
 	asking   sync.Mutex                  // held while the target is asked who it is
-	kick     chan struct{}               // the breaker's state changed
+	kick     chan struct{}               // the breaker's state changed, or what was asked for
 
 	about sync.Mutex // guards run and its file
 	run   replay.Run
@@ -106,8 +105,9 @@ func New(cfg Config, o Options) (*Mirror, error) {
 		kick: make(chan struct{}, 1), tick: make(chan struct{}), done: make(chan struct{}),
 	}
 	m.breaker = newBreaker(&cfg, m.breakerChanged)
-	m.SetSample(cfg.Sample)
-	m.run.Asked.Mirror, m.run.Asked.Sample = true, cfg.Sample
+	m.sample.Store(math.Float64bits(cfg.Sample))
+	m.inFlight.Store(int64(cfg.InFlight))
+	m.run.Asked.Mirror, m.run.Asked.Sample, m.run.Asked.InFlight = true, cfg.Sample, cfg.InFlight
 	var err error
 	if m.lock, err = replay.LockRun(o.Dir, o.Shared); err != nil {
 		return nil, fmt.Errorf("mirror: %w", err)
@@ -117,25 +117,11 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	}
 	m.send.Origin = max(0, time.Since(m.run.Started))
 	m.engine = replay.New(m.send, replay.Deps{
-		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: o.Judge,
+		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: m.judge,
 		Mapper: o.Mapper, Who: m.who, Veil: o.Veil, Log: o.Log,
 	})
 	m.start()
 	return m, nil
-}
-
-// openFiles begins the run directory, or goes on with the one of the process
-// before.
-func (m *Mirror) openFiles() (outcomeFiles, error) {
-	m.about.Lock()
-	defer m.about.Unlock()
-	w, undo, err := replay.MirrorRunDir(m.opt.Dir, &m.run, m.cfg.files(),
-		segment.OnWritten(m.keeper.wrote), segment.WithDrops(m.door.turned), segment.OnRepair(repaired(m.log)))
-	if err != nil {
-		return nil, err // a nil Writer in an interface would not be nil
-	}
-	m.undo = undo
-	return w, nil
 }
 
 func (m *Mirror) start() {
@@ -166,51 +152,19 @@ func (m *Mirror) leave(err error) {
 		}
 		m.letGo(e, ShedClosed)
 	}
-	m.door.drop(ShedClosed, m.handed.Load()-m.engine.Stats().Records) // of the engine, and not reached by it
+	m.door.forsake(ShedClosed)
 	m.keeper.end()
-	m.describe(func(r *replay.Run) { r.End(time.Now(), m.engine.Stats(), false, err) })
+	m.describe(func(r *replay.Run) {
+		s := m.engine.Stats()
+		m.door.addCounts(&s.Counts)
+		r.Asked.Sample, r.Asked.InFlight = m.Sample(), int(m.inFlight.Load())
+		r.End(time.Now(), s, false, err)
+	})
 	if err != nil {
 		m.log.Error("mirror ended", zap.Error(err))
 	}
 	if err := m.lock.Release(); err != nil {
 		m.log.Warn("mirror's run directory cannot be released", zap.Error(err))
-	}
-}
-
-// Abandon is Close for a mirror that was begun in vain, to which nothing was
-// offered: it leaves the run directory as it was found.
-func (m *Mirror) Abandon() error {
-	if _, err := m.Close(); err != nil {
-		return err
-	}
-	m.about.Lock()
-	defer m.about.Unlock()
-	if m.undo == nil {
-		return nil
-	}
-	return errors.Join(m.undo(), m.lock.Undo())
-}
-
-// describe changes run.json. That it cannot be written is no reason to stop.
-func (m *Mirror) describe(change func(*replay.Run)) {
-	m.about.Lock()
-	defer m.about.Unlock()
-	change(&m.run)
-	if now, err := replay.ReadRun(m.opt.Dir); err == nil && now.Writer != m.run.Writer {
-		return // the process that follows this one writes already
-	}
-	if err := replay.WriteRun(m.opt.Dir, m.run); err != nil {
-		m.log.Warn("mirror's run.json cannot be written", zap.Error(err))
-	}
-}
-
-func repaired(log *zap.Logger) func(segment.Report, error) {
-	return func(_ segment.Report, err error) {
-		if err != nil {
-			log.Warn("outcome file of an earlier process cannot be repaired", zap.Error(err))
-			return
-		}
-		log.Info("outcome file of an earlier process repaired")
 	}
 }
 
@@ -221,20 +175,22 @@ func (m *Mirror) Offer(x *capture.Exchange) {
 		return
 	}
 	m.door.offer()
-	kept := false
+	kept, op := false, es.OpUnknown
 	defer func() {
 		if v := recover(); v != nil {
 			m.panicked(v)
 			if !kept {
-				m.door.drop(ShedPanic, 1)
+				m.door.drop(ShedPanic, op)
 			}
 		}
 		if !kept {
 			m.release(x)
 		}
 	}()
-	if reason := m.refusal(x); reason != "" {
-		m.door.refuse(reason)
+	route := es.Classify(x.Method, x.Target)
+	op = route.Op
+	if reason := m.refusal(x, route); reason != "" {
+		m.door.refuse(reason, op)
 		return
 	}
 	if !capture.Sampled(x.Conn, m.Sample()) {
@@ -248,12 +204,20 @@ func (m *Mirror) Offer(x *capture.Exchange) {
 			return
 		}
 	}
-	m.door.drop(reason, 1)
+	m.door.drop(reason, op)
+}
+
+// judge is the engine's, which calls it once for each outcome.
+func (m *Mirror) judge(o *replay.Outcome) []string {
+	m.door.pass(o.Op, -1)
+	if m.opt.Judge == nil {
+		return nil
+	}
+	return m.opt.Judge(o)
 }
 
 // refusal is why a request of that operation is never sent.
-func (m *Mirror) refusal(x *capture.Exchange) string {
-	route := es.Classify(x.Method, x.Target)
+func (m *Mirror) refusal(x *capture.Exchange, route es.Route) string {
 	if route.Op == es.OpInfo {
 		m.learn(x)
 		return RefusedInfo
@@ -293,7 +257,7 @@ func (m *Mirror) fromMirror(x *capture.Exchange) bool {
 // letGo counts an exchange that was taken in and is not sent, and releases it.
 func (m *Mirror) letGo(e entry, reason string) {
 	m.queue.give(e.weight)
-	m.door.drop(reason, 1)
+	m.door.drop(reason, es.Classify(e.x.Method, e.x.Target).Op)
 	m.release(e.x)
 }
 
@@ -319,7 +283,18 @@ func (m *Mirror) panicked(v any) {
 func (m *Mirror) Sample() float64 { return math.Float64frombits(m.sample.Load()) }
 
 // SetSample changes the part of the connections that is mirrored.
-func (m *Mirror) SetSample(ratio float64) { m.sample.Store(math.Float64bits(ratio)) }
+func (m *Mirror) SetSample(ratio float64) {
+	m.sample.Store(math.Float64bits(ratio))
+	m.wake()
+}
+
+// wake makes the watch look at what changed.
+func (m *Mirror) wake() {
+	select {
+	case m.kick <- struct{}{}:
+	default:
+	}
+}
 
 // Pause switches mirroring off, or on again. What comes meanwhile is shed.
 func (m *Mirror) Pause(on bool) { m.paused.Store(on) }
@@ -330,8 +305,9 @@ func (m *Mirror) Reload(cfg Config) error {
 	if err := cfg.Validate(); err != nil {
 		return fmt.Errorf("mirror: %w", err)
 	}
-	m.SetSample(cfg.Sample)
 	m.queue.set(int64(cfg.Queue), cfg.InFlight)
+	m.inFlight.Store(int64(cfg.InFlight))
+	m.SetSample(cfg.Sample)
 	return nil
 }
 

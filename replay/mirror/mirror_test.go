@@ -218,7 +218,7 @@ func TestMirrorSends(t *testing.T) {
 			t.Errorf("sent %+v", x)
 		}
 		list, turned := b.outcomes(t)
-		if len(list) != 2 || turned["shed.loop"] != 1 || turned["refused.info"] != 1 || turned["shed.breaker_open"] != 1 {
+		if len(list) != 2 || turned["shed.loop@search"] != 1 || turned["refused.info@info"] != 1 || turned["shed.breaker_open@search"] != 1 {
 			t.Fatalf("%d outcomes, %v", len(list), turned)
 		}
 		if o := list[0]; o.Shape != "s1" || o.Index != "covered" || o.Fidelity != "exact" || o.Want == nil || o.Got == nil || o.Want.Total.Value != 1 ||
@@ -439,6 +439,7 @@ func TestMirrorSumsAlways(t *testing.T) {
 			if uint64(len(list))+sum(turned) != s.Offered-s.SampledOut {
 				t.Errorf("%d outcomes and %v, %d were offered", len(list), turned, s.Offered)
 			}
+			checkSums(t, b.dir, &s, turned)
 		})
 	})
 }
@@ -507,4 +508,88 @@ func TestRunDirectoryOfAnother(t *testing.T) {
 	if _, err := next.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// checkSums compares run.json with what the mirror counted, and tells a counter
+// without an operation.
+func checkSums(t testing.TB, dir string, s *Stats, turned map[string]uint64) {
+	t.Helper()
+	for name := range turned {
+		if x, ok := replay.ParseTurned(name); !ok || x.Op == "" || x.String() != name {
+			t.Errorf("counter %s", name)
+		}
+	}
+	run, err := replay.ReadRun(dir)
+	if err != nil || run.Sums == nil {
+		t.Errorf("run %+v, %v", run, err)
+		return
+	}
+	c := run.Sums.Counts
+	if c.Records != s.Offered-s.SampledOut || c.Records != c.Planned+sum(c.Refused) || c.Planned != c.Sent+sum(c.Shed) ||
+		!maps.Equal(c.Refused, s.Refused) || !maps.Equal(c.Shed, s.Shed) || c.Sent != s.Sent {
+		t.Errorf("run.json %+v, counted %+v", c, s)
+	}
+}
+
+// run.json says which part is mirrored now, also after a change.
+func TestRunTellsSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, nil)
+		asked := func() replay.Asked {
+			t.Helper()
+			synctest.Wait()
+			run, err := replay.ReadRun(b.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run.Asked
+		}
+		if a := asked(); a.Sample != 1 || a.InFlight != b.cfg.InFlight {
+			t.Errorf("at first %+v", a)
+		}
+		b.SetSample(0.5)
+		if a := asked(); a.Sample != 0.5 {
+			t.Errorf("after a change %+v", a)
+		}
+		cfg := b.cfg
+		cfg.Sample, cfg.InFlight = 0.25, 7
+		if err := b.Reload(cfg); err != nil {
+			t.Fatal(err)
+		}
+		if a := asked(); a.Sample != 0.25 || a.InFlight != 7 {
+			t.Errorf("after a reload %+v", a)
+		}
+		cfg.Sample = 7
+		if err := b.Reload(cfg); err == nil || asked().Sample != 0.25 {
+			t.Errorf("a bad configuration: %v, %+v", err, asked())
+		}
+		b.end(t)
+		if a := asked(); a.Sample != 0.25 {
+			t.Errorf("at the end %+v", a)
+		}
+	})
+}
+
+// What the engine does not reach is shed under its operation, and a request that
+// came out under another one makes no count wrong.
+func TestForsaken(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDoor()
+		ops := rapid.SampledFrom([]string{"search", "bulk", "get", "unknown"})
+		in := rapid.SliceOfN(ops, 0, 30).Draw(t, "in")
+		n := rapid.IntRange(0, len(in)).Draw(t, "out")
+		for _, op := range in {
+			d.pass(op, 1)
+		}
+		for _, op := range in[:n] {
+			if rapid.IntRange(0, 9).Draw(t, "fault") == 0 {
+				op = "unknown"
+			}
+			d.pass(op, -1)
+		}
+		d.forsake(ShedClosed)
+		if got := sum(d.counters()); got != uint64(len(in)-n) {
+			t.Fatalf("%d of %d came out, %v are shed", n, len(in), d.counters())
+		}
+	})
 }

@@ -162,6 +162,7 @@ func (m *Mirror) watch(ctx context.Context) {
 			}
 			m.asking.Unlock()
 		case <-m.kick:
+			m.tellAsked()
 		case <-ctx.Done():
 			return
 		}
@@ -170,10 +171,7 @@ func (m *Mirror) watch(ctx context.Context) {
 
 // breakerChanged logs, and wakes the watch.
 func (m *Mirror) breakerChanged(from, to Breaker, why string) {
-	select {
-	case m.kick <- struct{}{}:
-	default:
-	}
+	m.wake()
 	facts := []zap.Field{zap.Stringer("state", to), zap.Stringer("before", from), zap.String("why", why)}
 	switch to {
 	case BreakerOpen:

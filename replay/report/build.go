@@ -161,10 +161,7 @@ func (b *builder) verdict(o *replay.Outcome) diff.Verdict {
 func (b *builder) add(o *replay.Outcome) {
 	v := b.verdict(o)
 	b.all.add(o, v)
-	if b.ops[o.Op] == nil {
-		b.ops[o.Op] = newSums()
-	}
-	b.ops[o.Op].add(o, v)
+	b.op(o.Op).add(o, v)
 	b.sample(o)
 	if o.Refused != "" || o.Shed != "" {
 		return
@@ -175,6 +172,13 @@ func (b *builder) add(o *replay.Outcome) {
 	b.ownLag.add(max(o.Sent-max(o.Planned, o.Ready), 0))
 	b.shape(o).add(o, v, b.place(o))
 	b.remember(o, v)
+}
+
+func (b *builder) op(name string) *sums {
+	if b.ops[name] == nil {
+		b.ops[name] = newSums()
+	}
+	return b.ops[name]
 }
 
 // place is where in the run an outcome was due, 0 to 1.

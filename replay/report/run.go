@@ -117,16 +117,15 @@ func (r *reading) untoldFiles() (n int) {
 // turnedAway adds what a mirror turned away before it became an outcome: what its
 // guards refuse by the operation alone, and what it shed.
 func (b *builder) turnedAway(byFile map[string]map[string]uint64) {
-	c := &b.all.counts
-	for _, reasons := range byFile {
-		for reason, n := range reasons {
-			if name, ok := strings.CutPrefix(reason, replay.TurnedRefused); ok {
-				c.Refused[name] += int(n)
-				c.Records += int(n)
-			} else if name, ok := strings.CutPrefix(reason, replay.TurnedShed); ok {
-				c.Shed[name] += int(n)
-				c.Planned += int(n)
-				c.Records += int(n)
+	for _, counters := range byFile {
+		for name, n := range counters {
+			t, ok := replay.ParseTurned(name)
+			if !ok {
+				continue
+			}
+			b.all.turnedAway(t, int(n))
+			if t.Op != "" {
+				b.op(t.Op).turnedAway(t, int(n))
 			}
 		}
 	}

@@ -62,6 +62,18 @@ func (s *sums) add(o *replay.Outcome, v diff.Verdict) {
 	}
 }
 
+// turnedAway counts n requests without an outcome.
+func (s *sums) turnedAway(t replay.Turned, n int) {
+	c := &s.counts
+	c.Records += n
+	if !t.Shed {
+		c.Refused[t.Reason] += n
+		return
+	}
+	c.Planned += n
+	c.Shed[t.Reason] += n
+}
+
 // countKinds counts each kind once per request.
 func countKinds(into map[string]int, v diff.Verdict) {
 	for i, f := range v.Findings {
