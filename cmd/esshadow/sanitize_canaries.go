@@ -22,6 +22,7 @@ import (
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/configs"
+	"github.com/esshadow/esshadow/sanitize"
 	"github.com/esshadow/esshadow/sanitize/audit"
 	"github.com/esshadow/esshadow/sanitize/canary"
 )
@@ -36,6 +37,7 @@ type canaryRun struct {
 	dir         string // for the capture
 	presetGiven bool
 	adjust      func(*settings) // for tests; nil
+	policy      sanitize.Config // as it was used
 
 	upstream playedUpstream
 	log      lockedBuffer
@@ -150,7 +152,7 @@ func (r *canaryRun) throughProxy(ctx context.Context, upstream string) error {
 	r.metrics = scraped
 	stop()
 	err = errors.Join(<-ended, err)
-	r.preset = set.cfg.Sanitize.Preset // the rules' own, if they have one
+	r.preset, r.policy = set.cfg.Sanitize.Preset, set.cfg.Sanitize.Config // the rules' own, if they have some
 	return err
 }
 
@@ -243,12 +245,14 @@ func wireForm(c *canary.Case) ([]byte, error) {
 type canaryResult struct {
 	Preset     string            `json:"preset"`
 	Cases      int               `json:"cases"`
-	Absent     int               `json:"absent"`  // captured, without a mark
-	Dropped    int               `json:"dropped"` // not captured
-	Kept       int               `json:"kept"`    // the preset keeps the value on purpose
+	Absent     int               `json:"absent"`         // captured, without a mark
+	Dropped    int               `json:"dropped"`        // not captured
+	Kept       int               `json:"kept"`           // the case says that the preset keeps the value
+	ByPolicy   int               `json:"kept_by_preset"` // the policy keeps values of that class
 	Leaked     int               `json:"leaked"`
 	NotDropped int               `json:"not_dropped"` // captured, though they must not be
 	Leaks      []canaryLeak      `json:"leaks"`
+	KeptCases  []canaryKept      `json:"kept_cases,omitempty"` // of kept_by_preset
 	Reasons    map[string]uint64 `json:"dropped_by_reason"`
 	Looked     map[string]int64  `json:"looked_through"` // bytes of capture, log, metrics
 	Undecoded  int               `json:"undecoded"`
@@ -295,14 +299,31 @@ func (r *canaryRun) judge() (*canaryResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks := make([]*audit.Finding, len(r.cases))
+	marks := make([][]*audit.Finding, len(r.cases))
 	for i := range report.Findings {
-		if f := &report.Findings[i]; f.Word >= 0 && marks[owner[f.Word]] == nil {
-			marks[owner[f.Word]] = f
+		if f := &report.Findings[i]; f.Word >= 0 {
+			marks[owner[f.Word]] = append(marks[owner[f.Word]], f)
 		}
 	}
+	lines, err := readRecords(files, report.Findings)
+	if err != nil {
+		return nil, err
+	}
+	kept := keptBy(r.policy)
 	for i := range r.cases {
-		res.add(&r.cases[i], captured[i], marks[i])
+		c := &r.cases[i]
+		if len(marks[i]) > 0 && !c.Keeps(res.Preset) {
+			classes, ok, err := keptMarks(kept, c, marks[i], lines)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				res.ByPolicy++
+				res.KeptCases = append(res.KeptCases, canaryKept{c.Name, c.Position, classes, place(marks[i][0])})
+				continue
+			}
+		}
+		res.add(c, captured[i], marks[i])
 	}
 	return res, nil
 }
@@ -336,7 +357,12 @@ func (r *canaryRun) captured(files []string, res *canaryResult) ([]bool, error) 
 	return out, err
 }
 
-func (res *canaryResult) add(c *canary.Case, captured bool, mark *audit.Finding) {
+// add counts a case by what was found of it, the first of which is shown.
+func (res *canaryResult) add(c *canary.Case, captured bool, marks []*audit.Finding) {
+	var mark *audit.Finding
+	if len(marks) > 0 {
+		mark = marks[0]
+	}
 	byDesign := c.Keeps(res.Preset) && mark != nil && mark.Segment != "log" && mark.Segment != "metrics"
 	switch {
 	case mark != nil && byDesign:

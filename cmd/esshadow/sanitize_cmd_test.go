@@ -101,6 +101,9 @@ func TestSanitizeTestCorpus(t *testing.T) {
 	}
 	kept := "url-index-name,url-index-list,q-range-birthdate,q-knn-vector,num-bigint,geo-forms,bulk-action-line"
 	out = esshadow(t, nil, "sanitize", "test", "--cases", file, "--preset", "fidelity", "--kept", kept, "--json").want(t, exitDone).out
+	if r = decode[canaryResult](t, out); r.Kept != 7 || r.ByPolicy != 0 {
+		t.Errorf("what the caller says is kept comes first: %+v", r)
+	}
 	r = decode[canaryResult](t, out)
 	t.Logf("fidelity: %d cases, %d absent, %d dropped, %d kept by design, %d leaked", r.Cases, r.Absent, r.Dropped, r.Kept, r.Leaked)
 	esshadow(t, nil, "sanitize", "test", "--kept", "no-such-case").want(t, exitUsage, "no-such-case")

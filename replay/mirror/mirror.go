@@ -68,8 +68,8 @@ type Mirror struct {
 	inFlight atomic.Int64
 	paused   atomic.Bool
 	closed   atomic.Bool
-	fault    atomic.Bool   // a panic was logged
-	looped   atomic.Bool   // a loop was logged
+	fault    atomic.Bool // a panic was logged
+	looped   atomic.Bool // a loop was logged
 	identity atomic.Pointer[es.Identity]
 	source   atomic.Pointer[es.Identity] // as it told a client
 	asking   sync.Mutex                  // held while the target is asked who it is

@@ -14,7 +14,7 @@ const maxNested = 4
 func (s *Scanner) Line(segment string, line []byte) {
 	s.report.Lines++
 	s.report.Bytes += int64(len(line))
-	s.begin(segment, seqOf(line))
+	s.begin(segment, SeqOf(line))
 	if !s.json("", line, 0) {
 		s.trouble("line is not JSON")
 		s.at.Field = "line"
@@ -25,8 +25,9 @@ func (s *Scanner) Line(segment string, line []byte) {
 	s.match(line, true, "")
 }
 
-// seqOf is the number of the record, which its line begins with.
-func seqOf(line []byte) int64 {
+// SeqOf is the number of the record, which its line begins with, -1 for a line that
+// has none.
+func SeqOf(line []byte) int64 {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
 	n := 0
 	for n < len(rest) && isDigit(rest[n]) {
