@@ -86,12 +86,14 @@ func needsHandle(r es.Route, body []byte) bool {
 	return false
 }
 
-// origin is the target in origin form, as it is sent.
+// origin is the target in origin form, as it is sent: without the type _doc, with
+// which a search of version 7 would write a document to later ones.
 func origin(r es.Route) string {
+	path := r.Typeless()
 	if r.Query == "" {
-		return r.Path
+		return path
 	}
-	return r.Path + "?" + r.Query
+	return path + "?" + r.Query
 }
 
 // headers are the record's without those that belong to a connection, to the

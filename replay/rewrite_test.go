@@ -293,3 +293,30 @@ func FuzzRewrite(f *testing.F) {
 		}
 	})
 }
+
+// A search of version 7 with the type _doc goes out without it: with it, later
+// versions would write the query as a document.
+func TestTypesOfVersion7(t *testing.T) {
+	for _, x := range []struct{ method, target, sent, refused string }{
+		{"POST", "/logs/_doc/_search?size=1", "/shadow/_search?size=1", ""},
+		{"GET", "/logs/_doc/_count", "/shadow/_count", ""},
+		{"POST", "/logs/_doc/_msearch", "/shadow/_msearch", ""},
+		{"POST", "/logs/_doc/_bulk", "", RefusedWrite},
+		{"POST", "/logs/_doc/_x", "", RefusedWrite},
+		{"PUT", "/logs/_doc/_search", "", RefusedWrite},
+		{"POST", "/logs/_doc/_update_by_query", "", RefusedMassWrite},
+		{"PUT", "/logs/_doc/_mapping", "", RefusedDestructive},
+		{"POST", "/logs/t/_search", "/shadow/t/_search", ""},
+	} {
+		cfg := Default()
+		cfg.IndexMap = []IndexRule{{"logs", "shadow"}}
+		rec := capture.Record{Method: x.method, Target: x.target, Body: []byte("{}\n{}\n"), BodySize: 6}
+		for _, live := range []bool{false, true} {
+			p := newPlanner(&cfg, es.Identity{})
+			p.live = live
+			if got := p.plan(&rec); got.refused != x.refused || x.refused == "" && got.shot.Target != x.sent {
+				t.Errorf("%s %s: %q, sent as %q", x.method, x.target, got.refused, got.shot.Target)
+			}
+		}
+	}
+}

@@ -96,6 +96,8 @@ type Route struct {
 	ID    string // document, scroll, async or template id of the path
 	Path  string // target up to "?"
 	Query string // target after "?"
+	// DocType: the path has the type _doc, as up to version 7; see Typeless.
+	DocType bool
 }
 
 //nolint:gochecknoglobals // a constant table

@@ -89,6 +89,7 @@ func belowIndex(r *Route, v verbs, rest string) {
 	}
 	word, tail := cutSegment(rest)
 	switch {
+	case word == "_doc" && r.Index != "" && docType(r, v, tail):
 	case apiWord(word):
 		indexFamily(word).apply(r, v, tail)
 	case word == "ingestion" && apiWord(tail):
@@ -96,6 +97,30 @@ func belowIndex(r *Route, v verbs, rest string) {
 	case word != "" && r.Index != "":
 		typed(r, v, tail)
 	}
+}
+
+// docType classifies /{index}/_doc/_search and the like, where _doc is the type
+// that version 7 takes it for. To version 8 and OpenSearch they are documents of
+// that name, which POST writes: Typeless means the same to all of them. Other
+// methods than those of the API mean such a document to version 7, too.
+func docType(r *Route, v verbs, tail string) bool {
+	switch word, rest := cutSegment(tail); word {
+	case "_search", "_msearch", "_count", "_validate", "_mget", "_termvectors", "_mtermvectors", "_bulk",
+		"_update_by_query", "_delete_by_query", "_mapping", "_mappings":
+		f := indexFamily(word)
+		f.admin = false
+		f.apply(r, v, rest)
+		r.DocType = r.Op != OpUnknown
+	}
+	return r.DocType
+}
+
+// Typeless is the path without the type _doc.
+func (r *Route) Typeless() string {
+	if !r.DocType {
+		return r.Path
+	}
+	return strings.Replace(r.Path, "/_doc/", "/", 1)
 }
 
 // typed classifies the paths with a mapping type of version 7 and older; tail

@@ -33,7 +33,6 @@ func TestClassify(t *testing.T) {
 		{"GET", "/a/_explain/7", OpExplain, ClassRead, "a", "7"},
 		{"POST", "/_render/template/t", OpRender, ClassRead, "", "t"},
 		{"GET", "/a/_doc/x%2Fy%2C%20z?routing=1", OpGet, ClassRead, "a", "x%2Fy%2C%20z"},
-		{"GET", "/a/_doc/_search", OpGet, ClassRead, "a", "_search"},
 		{"HEAD", "/a/_doc/1", OpExists, ClassRead, "a", "1"},
 		{"GET", "/a/_source/1", OpGet, ClassRead, "a", "1"},
 		{"HEAD", "/a/_source/1", OpExists, ClassRead, "a", "1"},
@@ -122,6 +121,23 @@ func TestClassify(t *testing.T) {
 		{"GET", "/a/t", OpUnknown, ClassUnknown, "a", ""},
 		{"GET", "/a/t/1/2", OpUnknown, ClassUnknown, "a", ""},
 		{"GET", "/a/t/_cat", OpUnknown, ClassUnknown, "a", ""},
+		// As version 7 takes them; version 8 and OpenSearch see a document of that name.
+		{"GET", "/a/_doc/_search", OpSearch, ClassRead, "a", ""},
+		{"POST", "/a/_doc/_search?scroll=1m", OpSearch, ClassReadState, "a", ""},
+		{"POST", "/a/_doc/_count", OpCount, ClassRead, "a", ""},
+		{"POST", "/a/_doc/_msearch", OpMsearch, ClassRead, "a", ""},
+		{"POST", "/a/_doc/_validate/query", OpValidate, ClassRead, "a", ""},
+		{"GET", "/a/_doc/_mget", OpMget, ClassRead, "a", ""},
+		{"PUT", "/a/_doc/_bulk", OpBulk, ClassWrite, "a", ""},
+		{"POST", "/a/_doc/_update_by_query", OpUpdateByQuery, ClassMassWrite, "a", ""},
+		{"POST", "/a/_doc/_delete_by_query", OpDeleteByQuery, ClassMassWrite, "a", ""},
+		{"PUT", "/a/_doc/_mapping", OpAdmin, ClassDestructive, "a", ""},
+		// And as both take them: a document.
+		{"PUT", "/a/_doc/_search", OpIndex, ClassWrite, "a", "_search"},
+		{"DELETE", "/a/_doc/_search", OpDelete, ClassWrite, "a", "_search"},
+		{"GET", "/a/_doc/_bulk", OpGet, ClassRead, "a", "_bulk"},
+		{"POST", "/a/_doc/_x", OpIndex, ClassWrite, "a", "_x"},
+		{"POST", "/a/_doc/_search/_update", OpUpdate, ClassWrite, "a", "_search"},
 
 		// Forms of the target.
 		{"GET", "http://h:9200/a/_search?q=x", OpSearch, ClassRead, "a", ""},
@@ -232,5 +248,37 @@ func BenchmarkClassify(b *testing.B) {
 				Classify("POST", target)
 			}
 		})
+	}
+}
+
+// No read may be sent in a form that some version takes for a write: what is left
+// below _doc by Typeless is a document, to all of them.
+func TestTypelessReadsAreReads(t *testing.T) {
+	n := 0
+	for _, word := range []string{
+		"_search", "_search/template", "_search/point_in_time", "_msearch", "_msearch/template", "_count", "_validate/query", "_mget", "_termvectors",
+		"_mtermvectors", "_bulk", "_bulk/stream", "_update_by_query", "_delete_by_query", "_mapping", "_mapping/f", "_mappings", "_explain", "_update", "_create", "_source",
+		"_doc", "_refresh", "_close", "_x", "1", "1/_update", "1/_explain", "1/_termvectors",
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE"} {
+			r := Classify(method, "/a/_doc/"+word)
+			if r.DocType {
+				n++
+			}
+			sent := Classify(method, r.Typeless())
+			if sent.DocType || r.DocType && (sent.Op != r.Op || sent.Class != r.Class || sent.Index != r.Index) {
+				t.Errorf("%s %s: %v %v, sent as %s: %v %v", method, r.Path, r.Op, r.Class, r.Typeless(), sent.Op, sent.Class)
+			}
+			document := strings.Count(r.Typeless(), "/") == 3 && strings.Contains(r.Typeless(), "/_doc/")
+			if read := r.Class == ClassRead || r.Class == ClassReadState; read && document && (method == "POST" || method == "PUT" || method == "DELETE") {
+				t.Errorf("%s %s is a read, and written by version 8", method, r.Typeless())
+			}
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d of them have a type", n)
+	}
+	if r := Classify("POST", "/a/t/_search"); r.Typeless() != "/a/t/_search" {
+		t.Errorf("another type goes as well: %s", r.Typeless())
 	}
 }
