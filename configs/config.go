@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +66,7 @@ type Replay struct {
 	To       string        `yaml:"to"`       // likewise
 	Duration time.Duration `yaml:"duration"` // of captured time; 0: all
 	DryRun   bool          `yaml:"dry_run"`
+	Admin    string        `yaml:"admin"` // address of /metrics and /healthz while it runs; "off" for none
 }
 
 // Report is how a report is drawn.
@@ -111,7 +113,7 @@ func Default() Config {
 		Capture:  Capture{Config: capture.Default(), Files: segment.DefaultConfig()},
 		Sanitize: Sanitize{Config: sanitize.Default()},
 		Mirror:   Mirror{Config: mirror.Default(), Target: Target{TargetConfig: mirror.DefaultTarget()}},
-		Replay:   Replay{Config: replay.Default(), Target: Target{TargetConfig: replay.DefaultTarget()}},
+		Replay:   Replay{Config: replay.Default(), Admin: "off", Target: Target{TargetConfig: replay.DefaultTarget()}},
 		Report:   Report{Format: "text", Output: "-"},
 		Sandbox:  Sandbox{Listen: "127.0.0.1:9200", MaxDocs: 1_000_000},
 		Demo:     Demo{Length: 10 * time.Second, Rate: 200},
@@ -172,6 +174,7 @@ func (c *Config) validate() error {
 		Under("replay", c.Replay.Config.Validate()),
 		Under("replay.target", t.Validate()),
 		Under("replay", c.Replay.window()),
+		Under("replay", c.Replay.CheckAdmin()),
 		Under("report", c.Report.Validate()),
 		Under("sandbox", c.Sandbox.Validate()),
 		Under("demo", c.Demo.Validate()),
@@ -202,6 +205,17 @@ type mistake struct {
 
 func (m *mistake) Error() string { return m.text }
 func (m *mistake) Unwrap() error { return m.err }
+
+// CheckAdmin tells whether the admin address is one.
+func (r Replay) CheckAdmin() error {
+	if r.Admin == "" || r.Admin == "off" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(r.Admin); err != nil {
+		return fmt.Errorf("admin: %q: want host:port, or off", r.Admin)
+	}
+	return nil
+}
 
 // window checks what can be checked without a capture.
 func (r Replay) window() error {

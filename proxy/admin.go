@@ -33,10 +33,7 @@ type UpstreamState struct {
 // /readyz; they do not decide readiness, as traffic passes without them.
 func (p *Proxy) AdminHandler(reg prometheus.Gatherer, beside func(*Readiness)) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
-	})
+	HandleAlive(mux, reg)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		state, code := p.readiness(r.Context())
 		if beside != nil {
@@ -45,6 +42,14 @@ func (p *Proxy) AdminHandler(reg prometheus.Gatherer, beside func(*Readiness)) h
 		writeJSON(w, code, state)
 	})
 	return mux
+}
+
+// HandleAlive adds /metrics from reg and /healthz to mux.
+func HandleAlive(mux *http.ServeMux, reg prometheus.Gatherer) {
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	})
 }
 
 // UpstreamStatus is what a proxy knows of one node.

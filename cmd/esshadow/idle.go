@@ -90,6 +90,9 @@ func idleInProxy(c *cobra.Command, cfg *configs.Config) (all []idling) {
 // idleInReplay are those of replay.
 func idleInReplay(cfg *configs.Replay) []idling {
 	all := []idling{withoutTLS("", cfg.Target.URL)}
+	if cfg.DryRun && cfg.Admin != "off" {
+		all = append(all, idling{why: "with --dry-run", flags: []string{"admin"}})
+	}
 	if !cfg.Writes {
 		all = append(all, idling{why: "without --writes, since only reads are sent", flags: []string{"same-index"}})
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -71,7 +70,7 @@ func (m *mirrorMetrics) register(reg prometheus.Registerer) error {
 
 // judge is the engine's Judge: it names the kinds of difference of an outcome,
 // each once. One goroutine at a time calls it.
-func (m *mirrorMetrics) judge(o *replay.Outcome) (kinds []string) {
+func (m *mirrorMetrics) judge(o *replay.Outcome) []string {
 	if o.Sent == 0 {
 		return nil
 	}
@@ -84,11 +83,6 @@ func (m *mirrorMetrics) judge(o *replay.Outcome) (kinds []string) {
 		m.source.Observe(float64(o.SourceTook) / 1e6)
 	}
 	v := compare(o)
-	for _, f := range v.Findings {
-		if !slices.Contains(kinds, string(f.Kind)) {
-			kinds = append(kinds, string(f.Kind))
-		}
-	}
 	result := "different"
 	if v.Why != "" {
 		result = "not_comparable"
@@ -96,7 +90,7 @@ func (m *mirrorMetrics) judge(o *replay.Outcome) (kinds []string) {
 		result = "same"
 	}
 	m.compared.WithLabelValues(result).Inc()
-	return kinds
+	return kindsOf(v)
 }
 
 func seconds(ns int64) float64 { return max(0, time.Duration(ns).Seconds()) }

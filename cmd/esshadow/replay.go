@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -86,6 +87,7 @@ func (r *replayCmd) flags(c *cobra.Command) {
 	f.IntVar(&cfg.InFlight, "in-flight", cfg.InFlight, "requests due and not done; what exceeds it is shed and counted; 0: no bound")
 	f.IntVar(&t.Connections, "connections", 0, "connections to the target; 0: as many as requests in flight")
 	f.DurationVar(&t.Timeout, "timeout", t.Timeout, "from sending a request to the last byte of its answer")
+	f.StringVar(&cfg.Admin, "admin", cfg.Admin, "`address` of /metrics and /healthz while the replay runs, or off")
 	f.BoolVar(&cfg.DryRun, "dry-run", false, "show what would be sent, and send nothing")
 	identityFlag(f, &cfg.Identity)
 	f.StringVar(&cfg.Key, "key", "", "the capture's key `file`, for a target that holds the original ids")
@@ -104,7 +106,7 @@ func (r *replayCmd) complete() error {
 	cfg.Window.Duration, cfg.Config.DryRun = cfg.Duration, cfg.DryRun
 	t := &cfg.Target
 	errs := append(ofReplay().read(r.s, t), indexMap(r.rules, "--index-map", &cfg.IndexMap))
-	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate())
+	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate(), cfg.CheckAdmin())
 	if err := errors.Join(errs...); err != nil {
 		return &codeError{exitUsage, err}
 	}
@@ -182,6 +184,11 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 	if err != nil {
 		return nil, &codeError{exitUsage, err}
 	}
+	metrics, end, err := r.listen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	veil, err := veilFor(src.Info())
 	if err != nil {
 		return nil, err
@@ -198,9 +205,10 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 	}
 	e := replay.New(cfg.Config, replay.Deps{
 		Veil:   veil,
-		Source: src, Target: client, Lines: lines, Judge: judge, Mapper: mapper, Identity: target,
+		Source: src, Target: client, Lines: lines, Judge: metrics.judge, Mapper: mapper, Identity: target,
 		Log: newLogger(r.set.cfg.Log, r.s.err),
 	})
+	metrics.follow(e.Stats)
 	show := startProgress(r.s, src.Info(), cfg.Speed, e.Stats)
 	runErr := e.Run(ctx)
 	show.end()
@@ -225,17 +233,27 @@ func (r *replayCmd) finish(run replay.Run, runErr error, interrupted bool) (*rep
 	return rep, err
 }
 
-// judge names the differences of one outcome while the run goes on.
-func judge(o *replay.Outcome) []string {
-	if o.Refused != "" || o.Shed != "" || o.Err != "" {
-		return nil
+// listen serves the run's metrics, if that is asked for, until end is called.
+func (r *replayCmd) listen(ctx context.Context) (m *replayMetrics, end func(), err error) {
+	m = newReplayMetrics()
+	admin := r.set.cfg.Replay.Admin
+	if admin == "" || admin == "off" {
+		return m, func() {}, nil
 	}
-	v := compare(o)
-	kinds := make([]string, len(v.Findings))
-	for i, f := range v.Findings {
-		kinds[i] = string(f.Kind)
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", admin)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--admin: %w", err)
 	}
-	return kinds
+	stop, err := serveReplay(ctx, ln, m)
+	if err != nil {
+		return nil, nil, errors.Join(err, ln.Close())
+	}
+	r.s.note("esshadow replay: admin on %s", ln.Addr())
+	return m, func() {
+		if err := stop(); err != nil {
+			r.s.note("esshadow replay: warning: %v", err)
+		}
+	}, nil
 }
 
 // identify asks the target who it is, and refuses the source itself.

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/esshadow/esshadow/proxy"
+	"github.com/esshadow/esshadow/replay"
+	"github.com/esshadow/esshadow/replay/diff"
+)
+
+// replayMetrics shows an Engine's Stats, and judges and times its outcomes as they
+// come.
+type replayMetrics struct {
+	stats         atomic.Pointer[func() replay.Stats] // nil before the run
+	lag, response prometheus.Histogram
+
+	planned, sent, answers, refused, shed, errors, differences, inFlight *prometheus.Desc
+}
+
+func newReplayMetrics() *replayMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("esshadow_replay_"+name, help, labels, nil)
+	}
+	seconds := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "esshadow_replay_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
+		})
+	}
+	return &replayMetrics{
+		lag:         seconds("lag_seconds", "From when a request was due to its sending."),
+		response:    seconds("response_seconds", "From when a request was due to the last byte of its answer."),
+		planned:     desc("planned_total", "Requests that were due."),
+		sent:        desc("sent_total", "Requests sent to the target."),
+		answers:     desc("answers_total", "Answers by status, errors with a status included.", "code"),
+		refused:     desc("refused_total", "Records that a guard did not let pass.", "reason"),
+		shed:        desc("shed_total", "Requests that were due and not sent.", "reason"),
+		errors:      desc("errors_total", "Requests without a usable answer.", "class"),
+		differences: desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
+		inFlight:    desc("in_flight", "Requests that are due and not done."),
+	}
+}
+
+// follow shows the counts of a run.
+func (m *replayMetrics) follow(stats func() replay.Stats) { m.stats.Store(&stats) }
+
+// judge is the engine's Judge: it names the kinds of difference of an outcome. One
+// goroutine at a time calls it.
+func (m *replayMetrics) judge(o *replay.Outcome) []string {
+	if o.Sent == 0 || o.Refused != "" || o.Shed != "" {
+		return nil
+	}
+	m.lag.Observe(seconds(o.Sent - o.Planned))
+	if o.Err != "" {
+		return nil
+	}
+	m.response.Observe(seconds(o.Done - o.Planned))
+	return kindsOf(compare(o))
+}
+
+// kindsOf are the kinds of difference, each once.
+func kindsOf(v diff.Verdict) (kinds []string) {
+	for _, f := range v.Findings {
+		if !slices.Contains(kinds, string(f.Kind)) {
+			kinds = append(kinds, string(f.Kind))
+		}
+	}
+	return kinds
+}
+
+// Describe implements prometheus.Collector.
+func (m *replayMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.planned, m.sent, m.answers, m.refused, m.shed, m.errors, m.differences, m.inFlight} {
+		ch <- d
+	}
+	m.lag.Describe(ch)
+	m.response.Describe(ch)
+}
+
+// Collect implements prometheus.Collector.
+func (m *replayMetrics) Collect(ch chan<- prometheus.Metric) {
+	s := replay.Stats{}
+	if stats := m.stats.Load(); stats != nil {
+		s = (*stats)()
+	}
+	count := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	by := func(d *prometheus.Desc, counts map[string]uint64) {
+		for name, n := range counts {
+			count(d, n, name)
+		}
+	}
+	count(m.planned, s.Planned)
+	count(m.sent, s.Sent)
+	for code, n := range s.Codes {
+		count(m.answers, n, strconv.Itoa(code))
+	}
+	by(m.refused, s.Refused)
+	by(m.shed, s.Shed)
+	by(m.errors, s.Errors)
+	by(m.differences, s.Differences)
+	ch <- prometheus.MustNewConstMetric(m.inFlight, prometheus.GaugeValue, float64(s.InFlight))
+	m.lag.Collect(ch)
+	m.response.Collect(ch)
+}
+
+// serveReplay serves /metrics and /healthz on ln until end is called.
+func serveReplay(ctx context.Context, ln net.Listener, m *replayMetrics) (end func() error, err error) {
+	reg := newRegistry(readBuild())
+	if err := reg.Register(m); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	proxy.HandleAlive(mux, reg)
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- proxy.ServeAdmin(ctx, ln, mux) }()
+	return func() error {
+		stop()
+		return <-served
+	}, nil
+}
