@@ -21,8 +21,8 @@ type memo struct {
 	limit  int // bytes, 0 for no memo at all
 	bytes  int
 	byHash map[uint64]*remembered
-	seen   []uint64             // a bit for each request met
-	met    int                  // bits that are set
+	seen   []uint64 // a bit for each request met
+	met    int      // bits that are set
 }
 
 // remembered is a request and what became of it.
@@ -127,7 +127,7 @@ type asking struct {
 	target   string // in origin form
 	fid      fidelity
 	recalled *remembered // nil where it is not
-	unlike   bool // what becomes of it depends on more than itself, or is counted
+	unlike   bool        // what becomes of it depends on more than itself, or is counted
 }
 
 // recall fills in what is remembered of the request at hand.
