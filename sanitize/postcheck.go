@@ -2,9 +2,10 @@ package sanitize
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/esshadow/esshadow/capture"
 )
 
 // The post-check: of everything that was replaced, the runs that are long enough
@@ -216,51 +217,6 @@ func (p *postcheck) clean(s []byte) bool {
 	return true
 }
 
-// longRun tells that digits that say something stand in a block.
-func longRun(mask uint64) bool {
-	mask &= mask >> 1
-	mask &= mask >> 2
-	return mask&(mask>>4) != 0 // eight in a row: postDigits
-}
-
-// cleanBlock is clean for the block at i, which m describes. It goes on where it
-// ends, or where a run begins that may go on behind it; at i itself, it leaves all
-// to cleanRuns.
-func (p *postcheck) cleanBlock(s []byte, i int, m *byteMasks) (next int, ok bool) {
-	size := min(blockSize, len(s)-i)
-	next = i + size
-	if size == blockSize && next < len(s) {
-		next -= max(bits.LeadingZeros64(^m.letter), bits.LeadingZeros64(^m.digit))
-	}
-	words, others := &p.orig.filters[0], &p.orig.filters[1]
-	for starts := m.letter &^ (m.letter << 1); starts != 0; starts &= starts - 1 {
-		at := bits.TrailingZeros64(starts)
-		if i+at >= next {
-			break
-		}
-		n := runLen(m.letter, at)
-		if n < postLetters || n == wordLen && !words.any {
-			continue
-		}
-		if n > nearLetters {
-			if r := p.run(s, i+at); p.leaked(r.hash, r.size) {
-				return 0, false
-			}
-			continue
-		}
-		key, _ := nearRun(s, i+at, n)
-		h := key.hash(p.orig.seed)
-		filter := others
-		if n == wordLen {
-			filter = words
-		}
-		if filter.mayHave(h) && p.leaked(h, n) {
-			return 0, false
-		}
-	}
-	return next, true
-}
-
 // cleanRuns is clean for the runs that begin in s[i:end], one by one.
 func (p *postcheck) cleanRuns(s []byte, i, end int) (next int, ok bool) {
 	for i < end {
@@ -345,6 +301,26 @@ func escapeSize(s []byte, i int) int {
 		return 2
 	}
 	return 1
+}
+
+// check runs the post-check over the finished record.
+func (w *Worker) check(rec *capture.Record) reason {
+	if !*w.p.cfg.Postcheck {
+		return kept
+	}
+	ok := w.post.clean(w.out) && w.post.clean(rec.Body) && w.post.clean(w.nested)
+	for i := range rec.Header {
+		w.raw = append(append(append(w.raw[:0], rec.Header[i].Name...), ' '), rec.Header[i].Value...)
+		ok = ok && w.post.clean(w.raw)
+	}
+	for i := range rec.Handles {
+		w.raw = append(w.raw[:0], rec.Handles[i].ID...)
+		ok = ok && w.post.clean(w.raw)
+	}
+	if !ok {
+		return dropPostcheck
+	}
+	return kept
 }
 
 const (

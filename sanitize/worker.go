@@ -363,26 +363,6 @@ func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
 	rec.Handles = w.addHandles(rec.Handles, w.found, "give")
 }
 
-// check runs the post-check over the finished record.
-func (w *Worker) check(rec *capture.Record) reason {
-	if !*w.p.cfg.Postcheck {
-		return kept
-	}
-	ok := w.post.clean(w.out) && w.post.clean(rec.Body) && w.post.clean(w.nested)
-	for i := range rec.Header {
-		w.raw = append(append(append(w.raw[:0], rec.Header[i].Name...), ' '), rec.Header[i].Value...)
-		ok = ok && w.post.clean(w.raw)
-	}
-	for i := range rec.Handles {
-		w.raw = append(w.raw[:0], rec.Handles[i].ID...)
-		ok = ok && w.post.clean(w.raw)
-	}
-	if !ok {
-		return dropPostcheck
-	}
-	return kept
-}
-
 // borrow takes a rewriter that is not in use; they nest, as texts do.
 func (w *Worker) borrow() *rewriter {
 	if n := len(w.free); n > 0 {
