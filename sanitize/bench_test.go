@@ -87,7 +87,7 @@ func BenchmarkBulk(b *testing.B) {
 }
 
 // withLogSchema is preset fidelity with the fields of bulkLog's documents.
-func withLogSchema(b *testing.B) Config {
+func withLogSchema(b testing.TB) Config {
 	s, err := es.ParseSchema([]byte(`{"logs-app-2024.05.01":{"mappings":{"properties":{"@timestamp":{"type":"date"},"level":{"type":"keyword"},
 		"message":{"type":"text"},"host":{"properties":{"name":{"type":"keyword"},"ip":{"type":"ip"}}},"status":{"type":"short"},"took":{"type":"float"},
 		"user":{"type":"text","fields":{"keyword":{"type":"keyword","ignore_above":256}}}}}}}`), nil)

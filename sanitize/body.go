@@ -70,7 +70,7 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 		}
 		dst = append(dst, head...)
 		var why reason
-		if dst, why = w.rewrite(dst, it.Meta, w.p.bodies.bulkMeta); why != kept {
+		if dst, why = w.framed(dst, it.Meta, w.p.bodies.bulkMeta, w.metaFrames, len(body)-it.End > len(it.Doc)); why != kept {
 			return dst, why
 		}
 		pos = it.MetaStart + len(it.Meta)
@@ -87,16 +87,16 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 		}
 		dst = append(dst, body[pos:it.DocStart]...)
 		pos = it.DocStart + len(it.Doc)
-		n := w.p.bodies.doc
-		if it.Op == es.BulkUpdate {
-			n = w.p.bodies.update
+		switch {
+		case blank(it.Doc):
+			dst, why = append(dst, it.Doc...), kept
+		case it.Op == es.BulkUpdate:
+			dst, why = w.rewrite(dst, it.Doc, w.p.bodies.update)
+		default:
+			dst, why = w.framed(dst, it.Doc, w.p.bodies.doc, w.docFrames, len(body)-it.End > len(it.Doc))
 		}
-		if !blank(it.Doc) {
-			if dst, why = w.rewrite(dst, it.Doc, n); why != kept {
-				return dst, why
-			}
-		} else {
-			dst = append(dst, it.Doc...)
+		if why != kept {
+			return dst, why
 		}
 		dst = append(dst, body[pos:it.End]...)
 		pos = it.End

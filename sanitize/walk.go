@@ -26,6 +26,7 @@ type rewriter struct {
 	upper     bool       // the member at hand bounds it from above
 	said      int        // dated of the range that was given a format
 	fields    fieldPlans // of the fields that a clause names by a list
+	learns    learner    // of the text's frame
 	str, key  []byte     // scratch: decoded string, decoded name
 }
 
@@ -51,11 +52,7 @@ func (w *Worker) rewriteAs(dst, in []byte, walk func(*rewriter) reason) ([]byte,
 }
 
 func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, reason) {
-	r.t.MaxDepth = r.p.cfg.MaxDepth
-	r.t.Reset(in)
-	r.in, r.out, r.pos = in, dst, 0
-	r.path, r.inDoc, r.template, r.fields = r.path[:0], false, false, fieldPlans{}
-	r.dated, r.datedBy, r.said = 0, "", 0
+	r.begin(dst, in)
 	why := walk(r)
 	if why == kept {
 		if _, err := r.t.Next(); err != nil { // the end, or more than one value
@@ -68,6 +65,16 @@ func (r *rewriter) run(dst, in []byte, walk func(*rewriter) reason) ([]byte, rea
 	dst = r.out
 	r.in, r.out = nil, nil
 	return dst, why
+}
+
+// begin makes r ready for a text, whose form is to be appended to dst.
+func (r *rewriter) begin(dst, in []byte) {
+	r.t.MaxDepth = r.p.cfg.MaxDepth
+	r.t.Reset(in)
+	r.in, r.out, r.pos = in, dst, 0
+	r.path, r.inDoc, r.template, r.fields = r.path[:0], false, false, fieldPlans{}
+	r.dated, r.datedBy, r.said = 0, "", 0
+	r.learns = learner{}
 }
 
 // jsonReason turns an error of Tokens into a drop reason.
@@ -229,6 +236,9 @@ func (r *rewriter) object(o *object) reason {
 		} else if n, why = r.otherMember(o, k, name); why != kept {
 			return why
 		}
+		if r.learns.f != nil && r.t.Depth() == 1 {
+			return r.metaValue(n)
+		}
 		return r.node(n)
 	})
 }
@@ -334,42 +344,57 @@ func (r *rewriter) docValue(k es.Token) reason {
 		return r.value(k, node{scalar: pGeo})
 	}
 	switch k.Kind {
-	case es.String:
-		return r.docString(k)
 	case es.ObjectStart:
 		return r.doc()
 	case es.ArrayStart:
-		blind := r.p.cfg.Vectors == "drop" && isVector(r.in[k.End:])
-		for {
-			k, why := r.next()
-			if why != kept {
-				return why
-			}
-			if k.Kind == es.ArrayEnd {
-				return kept
-			}
-			if blind {
-				r.replace(k)
-				r.out = append(r.out, '1')
-				continue
-			}
-			if why = r.docValue(k); why != kept {
-				return why
-			}
+		return r.docArray(k)
+	}
+	if r.learns.f != nil {
+		return r.leaf(k, pV)
+	}
+	return r.scalar(k, pV)
+}
+
+// docArray handles the elements of an array of a document.
+func (r *rewriter) docArray(k es.Token) reason {
+	drops := r.p.cfg.Vectors == "drop"
+	blind := drops && isVector(r.in[k.End:])
+	for n := 1; ; n++ {
+		k, why := r.next()
+		if why != kept {
+			return why
+		}
+		if k.Kind == es.ArrayEnd {
+			return kept
+		}
+		if drops && n >= minVector {
+			r.learns.f = nil // whether it is a vector hangs on the values
+		}
+		if blind {
+			r.replace(k)
+			r.out = append(r.out, '1')
+			continue
+		}
+		if why = r.docValue(k); why != kept {
+			return why
 		}
 	}
-	return r.value(k, node{scalar: pV})
 }
 
 // docString is value for a string of a document. Most are plain text of a field that
 // is treated as most fields are, and go the short way.
 func (r *rewriter) docString(k es.Token) reason {
-	d, pl := r.Worker.text, r.planFor(r.path)
-	if k.Escaped || r.template || !r.inDoc || pl != &r.other && !pl.usual || r.other.d != d || !d.plainTokens(r.other.action) {
+	if k.Escaped || r.template || !r.inDoc || !r.plainText(r.planFor(r.path)) {
 		return r.stringAt(k, pV)
 	}
 	r.replace(k)
 	r.out = append(r.out, '"')
-	r.out = append(d.tokens(r.out, r.in[k.Start+1:k.End-1]), '"')
+	r.out = append(r.Worker.text.tokens(r.out, r.in[k.Start+1:k.End-1]), '"')
 	return kept
+}
+
+// plainText tells that a plan is that of most fields.
+func (r *rewriter) plainText(pl *plan) bool {
+	d := r.Worker.text
+	return (pl == &r.other || pl.usual) && r.other.d == d && d.plainTokens(r.other.action)
 }

@@ -58,6 +58,8 @@ type Worker struct {
 	fieldNames, chosenNames nameCache
 	indexIn, indexOut       []byte // the index expression of this record that came last, and its form
 
+	docFrames, metaFrames *frames // of documents and of actions of _bulk bodies
+
 	group int // depth of the parentheses that path2 holds for, 0 none
 
 	free                            []*rewriter
@@ -95,6 +97,7 @@ func (p *Pipeline) Worker() *Worker {
 		w.all = newView(p.schema)
 		w.view, w.groups = w.all, map[string]*view{}
 	}
+	w.docFrames, w.metaFrames = newFrames(), newFrames()
 	w.mapper = es.Mapper{ID: w.MapID, Name: w.MapName}
 	w.dec.Max, w.sum.MaxDecoded, w.handled.MaxDecoded = int(p.cfg.MaxBody), int(p.cfg.MaxBody), int(p.cfg.MaxBody)
 	return w

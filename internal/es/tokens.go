@@ -287,20 +287,42 @@ func (t *Tokens) valueDone(end int) {
 // scalar reads a number, true, false or null at i.
 func (t *Tokens) scalar(i int, next expect) (Token, error) {
 	k := Token{Start: i}
-	switch t.in[i] {
-	case 't':
-		k.Kind, k.End = True, wordEnd(t.in, i, "true")
-	case 'f':
-		k.Kind, k.End = False, wordEnd(t.in, i, "false")
-	case 'n':
-		k.Kind, k.End = Null, wordEnd(t.in, i, "null")
-	default:
-		k.Kind, k.End = Number, numberEnd(t.in, i)
-	}
-	if k.End < 0 {
+	if k.Kind, k.End = scalarEnd(t.in, i); k.End < 0 {
 		return t.fail(i, next, ErrSyntax)
 	}
 	t.valueDone(k.End)
+	return k, nil
+}
+
+// scalarEnd is the kind of the number, true, false or null at i and the offset after
+// it, -1 if there is none.
+func scalarEnd(in []byte, i int) (Kind, int) {
+	switch in[i] {
+	case 't':
+		return True, wordEnd(in, i, "true")
+	case 'f':
+		return False, wordEnd(in, i, "false")
+	case 'n':
+		return Null, wordEnd(in, i, "null")
+	}
+	return Number, numberEnd(in, i)
+}
+
+// ScalarAt reads the string, number, true, false or null that begins at i, whatever
+// Next would read. An error tells that none does.
+func (t *Tokens) ScalarAt(i int) (Token, error) {
+	if uint(i) >= uint(len(t.in)) {
+		return Token{}, ErrSyntax
+	}
+	if t.in[i] == '"' {
+		k, err := scanString(t.in, i)
+		k.Kind = String
+		return k, err
+	}
+	k := Token{Start: i}
+	if k.Kind, k.End = scalarEnd(t.in, i); k.End < 0 {
+		return Token{}, ErrSyntax
+	}
 	return k, nil
 }
 

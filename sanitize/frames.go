@@ -1,0 +1,224 @@
+package sanitize
+
+import "github.com/esshadow/esshadow/internal/es"
+
+// The objects of a _bulk body are alike: the same names in the same order, and other
+// values. What stands between the values of one that was walked over is its frame:
+// brackets, names, colons, commas, white space. In a text that has the same frame,
+// byte for byte, the same positions have values, and what is done with a value hangs
+// on its position and itself alone; so it is enough to compare the frame, to copy
+// what became of it, and to look at the values. Where a text has no frame that is
+// known, all of it is walked over, and its frame is known from then on.
+
+// frames are the frames of one kind of text, as a tree: a step is the piece of text
+// before a value, or after the last one, and frames that begin alike share steps.
+type frames struct {
+	steps []frameStep // steps[0] is the root
+	text  []byte      // what the steps refer to
+
+	round uint32 // of the post-check's set, which debt is for
+	debt  int    // grows with texts that have no known frame
+}
+
+// frameStep is a piece of a frame. It holds for one record only, as the post-check
+// must know the names of each: the walk over the first text of a frame tells it.
+type frameStep struct {
+	round       uint32
+	first, next int32 // of the steps behind, and of those in its place; 0 is none
+
+	in, made, path span // the piece, what became of it, and the path of the value behind
+	prim           prim // of the value
+	plain          bool // the value, if a string, is plain text, see docString
+	last           bool // no value comes
+}
+
+// span is a part of frames.text.
+type span struct{ from, to int32 }
+
+const (
+	maxSteps     = 1 << 11
+	maxFrameText = 1 << 17 // bytes
+	maxBeside    = 8       // steps that are looked at in one place
+	frameMiss    = 8       // a text without a known frame costs as much as this many spare
+	maxFrameDebt = 256     // where no more are tried for this record
+)
+
+func newFrames() *frames { return &frames{steps: make([]frameStep, 1)} }
+
+func (f *frames) part(s span) []byte { return f.text[s.from:s.to] }
+
+func (f *frames) keep(s []byte) span {
+	from := len(f.text)
+	f.text = append(f.text, s...)
+	return span{int32(from), int32(len(f.text))}
+}
+
+// worth tells whether to try, and to learn, for a text of the record of that round.
+func (f *frames) worth(round uint32) bool {
+	if f.round != round {
+		f.round, f.debt = round, 0
+	}
+	return f.debt < maxFrameDebt
+}
+
+// missed makes room for the frame of a text that had none.
+func (f *frames) missed() {
+	f.debt += frameMiss
+	if len(f.steps) > maxSteps || len(f.text) > maxFrameText {
+		f.steps, f.text = f.steps[:1], f.text[:0]
+		f.steps[0] = frameStep{}
+	}
+}
+
+// follow is the step behind step at that s begins with, 0 for none.
+func (f *frames) follow(at int32, s []byte, round uint32) int32 {
+	i := f.steps[at].first
+	for n := 0; i != 0 && n < maxBeside; n++ {
+		e := &f.steps[i]
+		if size := int(e.in.to - e.in.from); e.round == round && size <= len(s) && string(s[:size]) == string(f.part(e.in)) && (!e.last || size == len(s)) {
+			return i
+		}
+		i = e.next
+	}
+	return 0
+}
+
+// learn is the step behind step at for a piece of a frame that has just been walked
+// over.
+func (f *frames) learn(at int32, in, made, path []byte, like frameStep) int32 {
+	i := f.steps[at].first
+	for n := 0; i != 0 && n < maxBeside; n++ {
+		e := &f.steps[i]
+		if e.last == like.last && e.prim == like.prim && string(f.part(e.in)) == string(in) && string(f.part(e.made)) == string(made) && string(f.part(e.path)) == string(path) {
+			e.round, e.plain = like.round, like.plain
+			return i
+		}
+		i = e.next
+	}
+	like.in, like.made, like.path = f.keep(in), f.keep(made), f.keep(path)
+	like.next = f.steps[at].first
+	i = int32(len(f.steps))
+	f.steps = append(f.steps, like)
+	f.steps[at].first = i
+	return i
+}
+
+// learner notes the frame of a text while a rewriter walks over it.
+type learner struct {
+	f             *frames // nil: it does not
+	at            int32   // the step that was noted last
+	inEnd, outEnd int     // where the value behind it ends
+}
+
+// framed is rewrite for a text that is one of many of its kind; more tells that
+// others come. n is that of all of them.
+func (w *Worker) framed(dst, in []byte, n node, f *frames, more bool) ([]byte, reason) {
+	round := w.post.kept.round
+	if !f.worth(round) {
+		return w.rewrite(dst, in, n)
+	}
+	out, done, why := w.byFrame(dst, in, f, n.scalar == pDoc)
+	if done {
+		f.debt = max(f.debt-1, 0)
+		return out, why
+	}
+	dst = out[:len(dst)]
+	if !more {
+		return w.rewrite(dst, in, n)
+	}
+	f.missed()
+	return w.rewriteAs(dst, in, func(r *rewriter) reason {
+		if r.t.Comments { // the text that is walked over is not the one that came
+			return r.node(n)
+		}
+		r.learns = learner{f: f, outEnd: len(r.out)}
+		why := r.node(n)
+		if l := r.learns; why == kept && !r.t.Comments {
+			rest := r.in[l.inEnd:]
+			r.out = append(r.out, r.in[r.pos:]...)
+			r.pos = len(r.in)
+			f.learn(l.at, rest, r.out[l.outEnd:], nil, frameStep{round: round, last: true})
+		}
+		r.learns = learner{}
+		return why
+	})
+}
+
+// byFrame rewrites a text by a frame that is known; done is false where none is.
+func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, done bool, why reason) {
+	round := w.post.kept.round
+	if f.follow(0, in, round) == 0 {
+		return dst, false, kept
+	}
+	r := w.borrow()
+	defer w.giveBack(r)
+	r.begin(dst, in)
+	r.inDoc = inDoc
+	around := r.path
+	for i, at := 0, int32(0); ; {
+		if at = f.follow(at, in[i:], round); at == 0 {
+			break
+		}
+		e := &f.steps[at]
+		r.out = append(r.out, f.part(e.made)...)
+		if i += int(e.in.to - e.in.from); e.last {
+			done = true
+			break
+		}
+		k, err := r.t.ScalarAt(i)
+		if err != nil {
+			break
+		}
+		r.pos, i = i, k.End
+		if e.plain && k.Kind == es.String && !k.Escaped {
+			d := r.Worker.text
+			r.out = append(r.out, '"')
+			r.out = append(d.tokens(r.out, in[k.Start+1:k.End-1]), '"')
+			continue
+		}
+		r.path = f.part(e.path)
+		if why = r.scalar(k, e.prim); why != kept {
+			done = true
+			break
+		}
+		r.out = append(r.out, in[r.pos:k.End]...)
+	}
+	r.path = around
+	out = r.out
+	r.in, r.out = nil, nil
+	return out, done, why
+}
+
+// leaf handles a value of a text whose frame is noted.
+func (r *rewriter) leaf(k es.Token, p prim) reason {
+	l := &r.learns
+	r.out = append(r.out, r.in[r.pos:k.Start]...)
+	r.pos = k.Start
+	plain := p == pV && r.inDoc && r.plainText(r.planFor(r.path))
+	l.at = l.f.learn(l.at, r.in[l.inEnd:k.Start], r.out[l.outEnd:], r.path, frameStep{round: r.post.kept.round, prim: p, plain: plain})
+	why := r.scalar(k, p)
+	r.out = append(r.out, r.in[r.pos:k.End]...)
+	r.pos = k.End
+	l.inEnd, l.outEnd = k.End, len(r.out)
+	return why
+}
+
+// scalar handles a value that is neither an object nor an array.
+func (r *rewriter) scalar(k es.Token, p prim) reason {
+	if r.inDoc && k.Kind == es.String {
+		return r.docString(k)
+	}
+	return r.value(k, node{scalar: p})
+}
+
+// metaValue is node for a member of an action's metadata, whose frame is noted.
+func (r *rewriter) metaValue(n node) reason {
+	k, why := r.next()
+	if why != kept {
+		return why
+	}
+	if k.Kind == es.ObjectStart || k.Kind == es.ArrayStart || n.scalar == pNone {
+		return r.value(k, n)
+	}
+	return r.leaf(k, n.scalar)
+}
