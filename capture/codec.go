@@ -94,7 +94,7 @@ func appendBody(dst, body []byte) []byte {
 	case len(body) == 0:
 		return dst
 	case utf8.Valid(body):
-		return es.AppendQuoted(append(dst, `,"body":`...), body)
+		return es.AppendQuotedText(append(dst, `,"body":`...), body)
 	}
 	dst = append(dst, `,"body64":"`...)
 	return append(base64.StdEncoding.AppendEncode(dst, body), '"')

@@ -77,7 +77,34 @@ func hexRune(s []byte) rune {
 // AppendQuoted appends s as a JSON string, quotes included, escaping only what
 // RFC 8259 demands. Invalid UTF-8 becomes U+FFFD.
 func AppendQuoted(dst, s []byte) []byte {
+	return appendUnquoted(append(dst, '"'), s)
+}
+
+// AppendQuotedText is AppendQuoted for what is known to be UTF-8.
+func AppendQuotedText(dst, s []byte) []byte {
+	const block = 64 // bytes that quoteBlocks takes at once
 	dst = append(dst, '"')
+	for quotesBlocks && len(s) >= 2*block {
+		room := dst[len(dst):cap(dst)]
+		n := min(len(s)-block, (len(room)-block)/2) &^ (block - 1)
+		if n <= 0 {
+			dst = slices.Grow(dst, len(s)+len(s)/8+3*block)
+			continue
+		}
+		read, written := quoteBlocks(&room[0], &s[0], n)
+		dst, s = dst[:len(dst)+written], s[read:]
+		if read < n {
+			dst, s = appendEscape(dst, s[0]), s[1:]
+		}
+	}
+	for len(s) > 0 && !utf8.RuneStart(s[0]) { // a block ended inside of a character
+		dst, s = append(dst, s[0]), s[1:]
+	}
+	return appendUnquoted(dst, s)
+}
+
+// appendUnquoted is AppendQuoted without the quote in front.
+func appendUnquoted(dst, s []byte) []byte {
 	for len(s) > 0 {
 		dst, s = quoteWords(dst, s)
 		i := plainEnd(s, 0)

@@ -142,3 +142,49 @@ func TestAppendQuotedAtEveryPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendQuotedTextIsAppendQuoted puts bytes at every place of texts longer than
+// a block, into buffers with every room, and reads nothing behind the text: there
+// stand quotes.
+func TestAppendQuotedTextIsAppendQuoted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plain := rapid.StringOfN(rapid.RuneFrom([]rune("abc XYZ019.-é北\x7f")), 0, -1, 90)
+		odd := rapid.SampledFrom([]string{`"`, `\`, "\n", "\r", "\t", "\x00", "\x1f", `""""`, "\n\n", ""})
+		var text string
+		for range rapid.IntRange(0, 12).Draw(t, "parts") {
+			text += plain.Draw(t, "plain") + odd.Draw(t, "odd")
+		}
+		all := []byte(text + strings.Repeat(`"`, 200))
+		dst := append(make([]byte, 0, rapid.IntRange(1, 1500).Draw(t, "room")), 'x')
+		got := AppendQuotedText(dst, all[:len(text)])
+		if want := AppendQuoted([]byte{'x'}, []byte(text)); string(got) != string(want) {
+			t.Fatalf("%q became\n%s\nwant\n%s", text, got, want)
+		}
+	})
+	const size = 260
+	for c := range rune(256 + 2) {
+		if c >= 256 {
+			c += '😀'
+		}
+		for at := range size {
+			in := []byte(strings.Repeat("a", at) + string(c) + `"` + strings.Repeat("b", size-at))
+			if got, want := AppendQuotedText(nil, in), AppendQuoted(nil, in); string(got) != string(want) {
+				t.Fatalf("%q at %d: %s, want %s", c, at, got, want)
+			}
+		}
+	}
+}
+
+// It writes nothing behind the room that it was given.
+func TestAppendQuotedTextKeepsToItsRoom(t *testing.T) {
+	for _, unit := range []string{"a", `"`, "abcdefgh\"", "0123456789\n"} {
+		in := []byte(strings.Repeat(unit, 2000/len(unit)))
+		for room := 0; room < 6000; room += 7 {
+			buf := bytes.Repeat([]byte{'#'}, 10_000)
+			AppendQuotedText(buf[:0:room], in)
+			if rest := bytes.TrimLeft(buf[room:], "#"); len(rest) > 0 {
+				t.Fatalf("%q in %d bytes: %d bytes behind", unit, room, len(rest))
+			}
+		}
+	}
+}
