@@ -89,7 +89,8 @@ func NewWriter(cfg Config, meta Meta, now time.Time, opts ...Option) (*Writer, e
 }
 
 // newEncoder makes the compressor. Its window, which is memory for good, need not
-// be larger than a block.
+// be larger than a block. It has twice that for what it looks back on: with less, it
+// would move all of it down for every 128 KiB of a line that is longer than the window.
 func newEncoder(cfg Config) (*zstd.Encoder, error) {
 	window := 1 << 20
 	for window < int(cfg.BlockSize) && window < 8<<20 {
@@ -97,7 +98,7 @@ func newEncoder(cfg Config) (*zstd.Encoder, error) {
 	}
 	level, _ := cfg.Level.zstd()
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithSingleSegment(true),
-		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window), zstd.WithEncoderLevel(level))
+		zstd.WithLowerEncoderMem(false), zstd.WithWindowSize(window), zstd.WithEncoderLevel(level))
 }
 
 func (w *Writer) check() error {
