@@ -48,7 +48,7 @@ func blank(s []byte) bool {
 // missing last line end stay as they came.
 func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 	w.bulk.Reset(body)
-	w.tally = es.BulkTally{}
+	w.tally, w.ownIDs = es.BulkTally{}, true
 	pos := 0
 	for {
 		it, err := w.bulk.Next()
@@ -62,6 +62,7 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 			return dst, dropNDJSON
 		}
 		w.tally.Add(it.Op)
+		w.ownIDs = w.ownIDs && (!it.Auto || it.NoDoc)
 		// What stands around the metadata is {"index":…}: the action's word, and
 		// white space.
 		head := body[pos:it.MetaStart]

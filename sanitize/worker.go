@@ -36,6 +36,7 @@ type Worker struct {
 	shape   es.Fingerprinter
 	bulk    es.BulkReader
 	tally   es.BulkTally // of the _bulk body at hand
+	ownIDs  bool         // all documents of that body bring their ids
 	msearch es.MsearchReader
 
 	handled es.HandleReader
@@ -206,6 +207,7 @@ func (w *Worker) reset() {
 	w.path2 = w.path2[:0]
 	w.indexIn = w.indexIn[:0]
 	w.fact, w.open = nil, nil
+	w.ownIDs = false
 }
 
 // request fills in what was asked.
@@ -362,6 +364,9 @@ func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
 		return
 	}
 	rec.Want = w.summary(x)
+	if w.ownIDs {
+		return // it is a bulk's, and gives no other handles
+	}
 	w.found = w.handled.Answer(w.found[:0], w.route, w.plainBody, x.AnswerType, x.AnswerCoding, x.Answer)
 	rec.Handles = w.addHandles(rec.Handles, w.found, "give")
 }

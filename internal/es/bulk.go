@@ -53,6 +53,8 @@ type BulkItem struct {
 	// nil for a delete, and where NoDoc says so.
 	Doc      []byte
 	DocStart int
+	// Auto: an index or create without an _id, which is then the server's choice.
+	Auto bool
 	// NoDoc: the body ends where the document should come. The engines pass over
 	// such an action without a word.
 	NoDoc bool
@@ -122,8 +124,84 @@ func (b *BulkReader) take() []byte {
 	return line
 }
 
+// quick is action for a line such as almost all are: no white space, no name with an
+// escape, and no value that is an object or an array. ok is false for any other, and
+// for one that is malformed; it is then as it was.
+func (b *BulkReader) quick(it *BulkItem, line []byte) (ok bool) {
+	word, i := quickWord(line)
+	if i == 0 {
+		return false
+	}
+	b.tokens.Reset(line)
+	op, auto, first := word, true, true
+	for start := i; ; i++ {
+		if i >= len(line) {
+			return false
+		}
+		if i == start && line[i] == '}' {
+			break
+		}
+		k, err := b.tokens.ScalarAt(i)
+		if err != nil || k.Kind != String || k.Escaped || k.End >= len(line) || line[k.End] != ':' {
+			return false
+		}
+		name := line[i+1 : k.End-1]
+		if k, err = b.tokens.ScalarAt(k.End + 1); err != nil || k.End >= len(line) {
+			return false
+		}
+		switch string(name) {
+		case "op_type":
+			if op == BulkIndex && string(line[k.Start:k.End]) == `"create"` {
+				op = BulkCreate
+			}
+		case "_id":
+			if first {
+				auto, first = k.Kind == Null, false
+			}
+		}
+		if i = k.End; line[i] != ',' {
+			break
+		}
+	}
+	if string(line[i:]) != "}}" {
+		return false
+	}
+	it.Word, it.Op, it.Auto = word, op, auto && (op == BulkIndex || op == BulkCreate)
+	it.MetaStart = it.Start + len(`{"":`) + len(word.String())
+	it.Meta = line[it.MetaStart-it.Start : i+1 : i+1]
+	return true
+}
+
+// quickWord reads {"word":{ and gives the offset after it, 0 if it does not stand
+// there.
+func quickWord(line []byte) (word BulkOp, end int) {
+	const size = len(`{"index":{`)
+	if len(line) < size {
+		return 0, 0
+	}
+	switch string(line[:size]) {
+	case `{"index":{`:
+		return BulkIndex, size
+	case `{"create":`:
+		word = BulkCreate
+	case `{"update":`:
+		word = BulkUpdate
+	case `{"delete":`:
+		word = BulkDelete
+	default:
+		return 0, 0
+	}
+	if len(line) <= size || line[size] != '{' {
+		return 0, 0
+	}
+	return word, size + 1
+}
+
 // action reads {"word":{…}} from line.
 func (b *BulkReader) action(it *BulkItem, line []byte) error {
+	if b.quick(it, line) {
+		return nil
+	}
 	t := &b.tokens
 	t.Reset(line)
 	if k, err := t.Next(); err != nil || k.Kind != ObjectStart {
@@ -141,9 +219,11 @@ func (b *BulkReader) action(it *BulkItem, line []byte) error {
 	}
 	it.Op = it.Word
 	start := k.Start
-	if it.Op, err = b.meta(it.Word); err != nil {
+	auto := true
+	if it.Op, auto, err = b.meta(it.Word); err != nil {
 		return err
 	}
+	it.Auto = auto && (it.Op == BulkIndex || it.Op == BulkCreate)
 	it.MetaStart = it.Start + start
 	it.Meta = line[start:t.Offset():t.Offset()]
 	if k, err = t.Next(); err != nil || k.Kind != ObjectEnd {
@@ -156,24 +236,28 @@ func (b *BulkReader) action(it *BulkItem, line []byte) error {
 }
 
 // meta passes over the rest of the metadata object and finds out whether it
-// turns an index into a create.
-func (b *BulkReader) meta(word BulkOp) (BulkOp, error) {
+// turns an index into a create, and whether the first _id in it is null or missing.
+func (b *BulkReader) meta(word BulkOp) (op BulkOp, auto bool, err error) {
 	t := &b.tokens
-	for {
+	auto = true
+	for first := true; ; {
 		k, err := t.Next()
 		switch {
 		case err != nil:
-			return word, ErrBulkAction
+			return word, auto, ErrBulkAction
 		case k.Kind == ObjectEnd:
-			return word, nil
+			return word, auto, nil
 		}
-		opType := b.is(k, "op_type")
+		opType, id := b.is(k, "op_type"), first && b.is(k, "_id")
 		start, end, err := t.Skip()
 		if err != nil {
-			return word, ErrBulkAction
+			return word, auto, ErrBulkAction
 		}
 		if opType && word == BulkIndex && string(t.in[start:end]) == `"create"` {
 			word = BulkCreate
+		}
+		if id {
+			auto, first = string(t.in[start:end]) == "null", false
 		}
 	}
 }

@@ -223,3 +223,53 @@ func FuzzBulkReader(f *testing.F) {
 		}
 	})
 }
+
+// The short way through an action line reads what the long one does.
+func TestQuickActionIsAction(t *testing.T) {
+	pieces := rapid.SampledFrom([]string{
+		`{"index":{`, `{"create":{`, `{"update":{`, `{"delete":{`, `{"index":`, `{`, `}`, `}}`, `,`, `:`, ` `, `"_id":"a"`, `"_id":null`, `"_id":7`, `"_index":"i"`, `"op_type":"create"`,
+		`"op_type":"\u0063reate"`, `"\u005fid":"a"`, `"_id"`, `{}`, `[]`, `"a":{}`, `true`, `-`, `/**/`, `"x":1e`, "\"\x00\":1", `"é":"é"`, `"routing":"a"`,
+	})
+	quick := 0
+	rapid.Check(t, func(t *rapid.T) {
+		line := strings.Join(rapid.SliceOfN(pieces, 1, 9).Draw(t, "line"), "")
+		if rapid.Bool().Draw(t, "framed") {
+			members := rapid.SliceOfN(rapid.SampledFrom([]string{`"_id":"a"`, `"_id":null`, `"_index":"i"`, `"op_type":"create"`, `"op_type":"index"`, `"x":false`, `"_id":1.5`}), 0, 4).Draw(t, "members")
+			line = rapid.SampledFrom([]string{`{"index":{`, `{"create":{`, `{"update":{`, `{"delete":{`}).Draw(t, "word") + strings.Join(members, ",") + "}}"
+		}
+		var b, spaced BulkReader
+		var it BulkItem
+		if !b.quick(&it, []byte(line)) {
+			if it.Meta != nil || it.Op != 0 || it.Auto {
+				t.Fatalf("%s: refused, yet %+v", line, it)
+			}
+			return
+		}
+		quick++
+		var want BulkItem
+		if err := spaced.action(&want, []byte(line+" ")); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if it.Op != want.Op || it.Word != want.Word || it.Auto != want.Auto || string(it.Meta) != string(want.Meta) || it.MetaStart != want.MetaStart {
+			t.Fatalf("%s: %+v, want %+v", line, it, want)
+		}
+	})
+	if quick == 0 {
+		t.Error("no line went the short way")
+	}
+}
+
+// Auto is what HandleReader needs: whose id the server chooses.
+func TestBulkAuto(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"index":{}}`: true, `{"create":{"_index":"i"}}`: true, `{"index":{"_id":null}}`: true, `{ "index":{"_id":null,"_id":"a"}}`: true,
+		`{"index":{"_id":null,"_id":"a"}}`: true, `{"index":{"_id":"a","_id":null}}`: false, `{"index":{"_id":""}}`: false, `{"index":{"\u005fid":"a"}}`: false,
+		`{"index":{"_id":7}}`: false, `{"update":{}}`: false, `{"delete":{}}`: false, `{"index":{"op_type":"create"}}`: true,
+	} {
+		var b BulkReader
+		b.Reset([]byte(line + "\n{}\n"))
+		if it, err := b.Next(); err != nil || it.Auto != want {
+			t.Errorf("%s: %v, %v", line, it.Auto, err)
+		}
+	}
+}

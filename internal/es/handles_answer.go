@@ -2,7 +2,6 @@ package es
 
 import (
 	"bytes"
-	"strings"
 )
 
 // Answer is AnswerHandles.
@@ -157,30 +156,8 @@ func (h *HandleReader) findAuto(request []byte) {
 			n-- // the engines pass over it, and answer nothing
 			continue
 		}
-		if (it.Op == BulkIndex || it.Op == BulkCreate) && !h.hasID(it.Meta) {
+		if it.Auto {
 			h.auto = append(h.auto, n)
-		}
-	}
-}
-
-func (h *HandleReader) hasID(meta []byte) bool {
-	t := &h.tokens
-	t.Reset(meta)
-	if _, err := t.Next(); err != nil {
-		return false
-	}
-	for {
-		k, err := t.Next()
-		if err != nil || k.Kind != Key {
-			return false
-		}
-		is := h.reads(k, "_id")
-		start, _, err := t.Skip()
-		if err != nil {
-			return false
-		}
-		if is {
-			return !strings.HasPrefix(string(meta[start:min(start+4, len(meta))]), "null")
 		}
 	}
 }
