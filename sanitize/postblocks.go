@@ -9,6 +9,16 @@ func longRun(mask uint64) bool {
 	return mask&(mask>>4) != 0 // eight in a row: postDigits
 }
 
+// longRuns has a bit set where a run of at least postLetters set bits of mask begins,
+// and word where one of exactly wordLen does.
+func longRuns(mask uint64) (starts, word uint64) {
+	two := mask & (mask >> 1)
+	four := two & (two >> 2)
+	begins := mask &^ (mask << 1)
+	thirteen := four & (four >> 4) & (four >> 8) & (mask >> 12)
+	return begins & four & (mask >> 4), begins & thirteen &^ (mask >> 13)
+}
+
 // cleanBlock is clean for the block at i, which m describes. It goes on where it
 // ends, or where a run begins that may go on behind it; at i itself, it leaves all
 // to cleanRuns.
@@ -19,15 +29,13 @@ func (p *postcheck) cleanBlock(s []byte, i int, m *byteMasks) (next int, ok bool
 		next -= max(bits.LeadingZeros64(^m.letter), bits.LeadingZeros64(^m.digit))
 	}
 	words, others := &p.orig.filters[0], &p.orig.filters[1]
-	for starts := m.letter &^ (m.letter << 1); starts != 0; starts &= starts - 1 {
+	starts, word := longRuns(m.letter)
+	if !words.any {
+		starts &^= word
+	}
+	for starts &= 1<<uint(next-i) - 1; starts != 0; starts &= starts - 1 {
 		at := bits.TrailingZeros64(starts)
-		if i+at >= next {
-			break
-		}
 		n := runLen(m.letter, at)
-		if n < postLetters || n == wordLen && !words.any {
-			continue
-		}
 		if n > nearLetters {
 			if r := p.run(s, i+at); p.leaked(r.hash, r.size) {
 				return 0, false

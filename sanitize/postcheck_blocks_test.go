@@ -57,3 +57,30 @@ func TestBlocksMakeWhatRunsMake(t *testing.T) {
 		}
 	})
 }
+
+// longRuns finds runs by their lengths, which are constants of its own.
+func TestLongRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var mask uint64
+		for at := 0; at < 64; {
+			n := rapid.IntRange(1, 20).Draw(t, "run")
+			mask |= (1<<n - 1) << at
+			at += n + rapid.IntRange(1, 3).Draw(t, "gap")
+		}
+		mask &^= rapid.Uint64().Draw(t, "cut") & rapid.Uint64().Draw(t, "cut")
+		var starts, word uint64
+		for at := range 64 {
+			if hasBit(mask, at) && (at == 0 || !hasBit(mask, at-1)) {
+				if n := runLen(mask, at); n >= postLetters {
+					starts |= 1 << at
+					if n == wordLen {
+						word |= 1 << at
+					}
+				}
+			}
+		}
+		if gotStarts, gotWord := longRuns(mask); gotStarts != starts || gotWord != word {
+			t.Fatalf("%064b: %064b, %064b; want %064b, %064b", mask, gotStarts, gotWord, starts, word)
+		}
+	})
+}
