@@ -26,10 +26,12 @@ type frameStep struct {
 	round       uint32
 	first, next int32 // of the steps behind, and of those in its place; 0 is none
 
-	in, made, path span // the piece, what became of it, and the path of the value behind
-	prim           prim // of the value
-	plain          bool // the value, if a string, is plain text, see docString
-	last           bool // no value comes
+	in, made, path span   // the piece, what became of it, and the path of the value behind
+	prim           prim   // of the value
+	plain          bool   // the value, if a string, is plain text, see docString
+	short          bool   // the value, if a number of fewer than postDigits bytes, stays
+	last           bool   // no value comes
+	tries, hits    uint16 // of the cache of values, in this record
 }
 
 // span is a part of frames.text.
@@ -90,7 +92,8 @@ func (f *frames) learn(at int32, in, made, path []byte, like frameStep) int32 {
 	for n := 0; i != 0 && n < maxBeside; n++ {
 		e := &f.steps[i]
 		if e.last == like.last && e.prim == like.prim && string(f.part(e.in)) == string(in) && string(f.part(e.made)) == string(made) && string(f.part(e.path)) == string(path) {
-			e.round, e.plain = like.round, like.plain
+			e.round, e.plain, e.short = like.round, like.plain, like.short
+			e.tries, e.hits = 0, 0
 			return i
 		}
 		i = e.next
@@ -170,10 +173,12 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 			break
 		}
 		r.pos, i = i, k.End
-		if e.plain && k.Kind == es.String && !k.Escaped {
-			d := r.Worker.text
-			r.out = append(r.out, '"')
-			r.out = append(d.tokens(r.out, in[k.Start+1:k.End-1]), '"')
+		switch {
+		case e.plain && k.Kind == es.String && !k.Escaped:
+			r.out = append(w.plainValue(append(r.out, '"'), in[k.Start+1:k.End-1], e), '"')
+			continue
+		case e.short && k.Kind == es.Number && k.End-k.Start < postDigits:
+			r.out = append(r.out, in[k.Start:k.End]...)
 			continue
 		}
 		r.path = f.part(e.path)
@@ -194,8 +199,12 @@ func (r *rewriter) leaf(k es.Token, p prim) reason {
 	l := &r.learns
 	r.out = append(r.out, r.in[r.pos:k.Start]...)
 	r.pos = k.Start
-	plain := p == pV && r.inDoc && r.plainText(r.planFor(r.path))
-	l.at = l.f.learn(l.at, r.in[l.inEnd:k.Start], r.out[l.outEnd:], r.path, frameStep{round: r.post.kept.round, prim: p, plain: plain})
+	like := frameStep{round: r.post.kept.round, prim: p}
+	if p == pV && r.inDoc {
+		pl := r.planFor(r.path)
+		like.plain, like.short = r.plainText(pl), pl == &r.other && pl.action == actTokens && r.p.keepsShort()
+	}
+	l.at = l.f.learn(l.at, r.in[l.inEnd:k.Start], r.out[l.outEnd:], r.path, like)
 	why := r.scalar(k, p)
 	r.out = append(r.out, r.in[r.pos:k.End]...)
 	r.pos = k.End

@@ -151,6 +151,13 @@ func (w *Worker) numberMode(raw []byte) (mode numberMode, n int) {
 	return mode, n
 }
 
+// keepsShort tells that numbers of fewer than postDigits bytes which no rule is for
+// stay as they are.
+func (p *Pipeline) keepsShort() bool {
+	whole := p.ints == numbersKeep || p.ints == numbersGuard || p.ints == numbersFPE && p.minDigits >= postDigits
+	return whole && p.floats == numbersKeep
+}
+
 // number appends the form of a number that no rule is for. It stays a number of
 // the same kind, with as many digits before the point.
 func (w *Worker) number(dst, raw []byte) []byte {

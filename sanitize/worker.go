@@ -60,6 +60,7 @@ type Worker struct {
 	indexIn, indexOut       []byte // the index expression of this record that came last, and its form
 
 	docFrames, metaFrames *frames // of documents and of actions of _bulk bodies
+	values                valueCache
 
 	group int // depth of the parentheses that path2 holds for, 0 none
 
