@@ -15,3 +15,16 @@ func classBlock(m *byteMasks, b *[blockSize]byte) {
 //
 //go:noescape
 func classAVX2(m *byteMasks, b *[blockSize]byte)
+
+// unlikeBlock is unlikeAt for one block.
+func unlikeBlock(b *[blockSize]byte) uint64 {
+	if cpu.X86.HasAVX2 {
+		return unlikeAVX2(b)
+	}
+	return unlikeBytes(b)
+}
+
+// unlikeAVX2 is unlikeBlock with 32 bytes in a register; masks_amd64.s.
+//
+//go:noescape
+func unlikeAVX2(b *[blockSize]byte) uint64

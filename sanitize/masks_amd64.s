@@ -65,3 +65,42 @@ TEXT ·classAVX2(SB), NOSPLIT, $0-16
 
 	VZEROUPPER
 	RET
+
+// By the lower half of a byte: which of the two letters that have it no pseudonym has,
+// bit 0 for the one whose upper half is even. By the upper half: which of the two.
+DATA  unlikeLower<>+0(SB)/8, $0x0000030202020101
+DATA  unlikeLower<>+8(SB)/8, $0x0303020302000300
+DATA  unlikeUpper<>+0(SB)/8, $0x0201020102010201
+DATA  unlikeUpper<>+8(SB)/8, $0x0201020102010201
+DATA  unlikeHalf<>+0(SB)/1, $0x0f
+GLOBL unlikeLower<>(SB), RODATA|NOPTR, $16
+GLOBL unlikeUpper<>(SB), RODATA|NOPTR, $16
+GLOBL unlikeHalf<>(SB), RODATA|NOPTR, $1
+
+// func unlikeAVX2(b *[blockSize]byte) uint64
+TEXT ·unlikeAVX2(SB), NOSPLIT, $0-16
+	MOVQ           b+0(FP), SI
+	VMOVDQU        (SI), Y0
+	VMOVDQU        32(SI), Y1
+	VBROADCASTI128 unlikeLower<>(SB), Y2
+	VBROADCASTI128 unlikeUpper<>(SB), Y3
+	VPBROADCASTB   unlikeHalf<>(SB), Y4
+	VPXOR          Y9, Y9, Y9
+	VPAND          Y4, Y0, Y5
+	VPAND          Y4, Y1, Y6
+	VPSRLW         $4, Y0, Y7
+	VPSRLW         $4, Y1, Y8
+	VPAND          Y4, Y7, Y7
+	VPAND          Y4, Y8, Y8
+	VPSHUFB        Y5, Y2, Y5
+	VPSHUFB        Y6, Y2, Y6
+	VPSHUFB        Y7, Y3, Y7
+	VPSHUFB        Y8, Y3, Y8
+	VPAND          Y5, Y7, Y7
+	VPAND          Y6, Y8, Y8
+	VPCMPEQB       Y9, Y7, Y7
+	VPCMPEQB       Y9, Y8, Y8
+	JOIN(Y7, Y8, ret+8(FP))
+	NOTQ           ret+8(FP)
+	VZEROUPPER
+	RET

@@ -100,7 +100,7 @@ func (d *domain) putNear(dst, run []byte, e *nearWord, h, cased uint64) []byte {
 	if binary.LittleEndian.Uint16(e.word[nearRound:]) != uint16(d.orig.round) {
 		e.setRound(d.orig.round)
 		if len(run) >= postLetters {
-			d.orig.add(h, len(run))
+			d.orig.addLetters(h, run)
 		}
 	}
 	start := len(dst)

@@ -30,8 +30,12 @@ func (p *postcheck) cleanBlock(s []byte, i int, m *byteMasks) (next int, ok bool
 	}
 	words, others := &p.orig.filters[0], &p.orig.filters[1]
 	starts, word := longRuns(m.letter)
-	if !words.any {
+	switch {
+	case word == 0:
+	case !words.any:
 		starts &^= word
+	case !p.orig.likeOne: // then only what is no pseudonym can be one of them
+		starts &^= word &^ withinWord(unlikeAt(s, i))
 	}
 	for starts &= 1<<uint(next-i) - 1; starts != 0; starts &= starts - 1 {
 		at := bits.TrailingZeros64(starts)
@@ -53,4 +57,44 @@ func (p *postcheck) cleanBlock(s []byte, i int, m *byteMasks) (next int, ok bool
 		}
 	}
 	return next, true
+}
+
+// withinWord has a bit set where one of wordLen bits of mask is set, from it on.
+func withinWord(mask uint64) uint64 {
+	two := mask | mask>>1
+	four := two | two>>2
+	return four | four>>4 | four>>8 | mask>>12
+}
+
+// likeWord tells a run of letters that consists of those of pseudonyms.
+func likeWord(run []byte) bool {
+	for _, c := range run {
+		if wordLetters>>(c&31)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// wordLetters has bit c&31 set for each letter c of wordAlphabet.
+const wordLetters = 1<<('b'&31) | 1<<('c'&31) | 1<<('d'&31) | 1<<('f'&31) | 1<<('g'&31) | 1<<('h'&31) | 1<<('j'&31) | 1<<('k'&31) |
+	1<<('m'&31) | 1<<('p'&31) | 1<<('q'&31) | 1<<('v'&31) | 1<<('w'&31) | 1<<('x'&31) | 1<<('z'&31)
+
+// unlikeAt has a bit set for each letter of the block at i that no pseudonym has.
+// What the bits of other bytes are is of no account.
+func unlikeAt(s []byte, i int) uint64 {
+	if i+blockSize <= cap(s) {
+		return unlikeBlock((*[blockSize]byte)(s[i : i+blockSize]))
+	}
+	var b [blockSize]byte
+	copy(b[:], s[i:])
+	return unlikeBlock(&b)
+}
+
+// unlikeBytes is unlikeBlock in plain Go.
+func unlikeBytes(b *[blockSize]byte) (mask uint64) {
+	for i, c := range b {
+		mask |= uint64(^uint32(wordLetters)>>(c&31)&1) << i
+	}
+	return mask
 }

@@ -48,6 +48,7 @@ type runSet struct {
 	seed    uint64
 	slots   []uint64 // 0 is empty
 	filters [2]runFilter
+	likeOne bool // one of the runs that were added may consist of a pseudonym's letters
 	n       int
 	round   uint32 // counts resets; its lower half is never 0
 }
@@ -101,6 +102,18 @@ func (f *runFilter) mayHave(h uint64) bool {
 
 // add adds the hash of a run of size bytes.
 func (s *runSet) add(h uint64, size int) {
+	s.likeOne = s.likeOne || size == wordLen
+	s.addDigits(h, size)
+}
+
+// addLetters is add for a run of ASCII letters.
+func (s *runSet) addLetters(h uint64, run []byte) {
+	s.likeOne = s.likeOne || len(run) == wordLen && likeWord(run)
+	s.addDigits(h, len(run))
+}
+
+// addDigits is add for a run of digits.
+func (s *runSet) addDigits(h uint64, size int) {
 	s.filter(size).add(h)
 	s.put(h)
 }
@@ -159,6 +172,7 @@ func (s *runSet) reset() {
 			s.slots = make([]uint64, minSlots)
 		}
 		clear(s.slots)
+		s.likeOne = false
 		for i := range s.filters {
 			if f := &s.filters[i]; f.any {
 				*f = runFilter{}
@@ -187,9 +201,16 @@ func (p *postcheck) keep(s []byte) { p.each(s, p.kept) }
 func (p *postcheck) each(s []byte, to *runSet) {
 	for i := 0; i < len(s); {
 		r := p.run(s, i)
-		if i = r.end; r.long {
+		switch start := i; {
+		case !r.long:
+		case r.size == r.end-start && p.class[s[start]] == postLetter:
+			to.addLetters(r.hash, s[start:r.end])
+		case r.size == r.end-start && p.class[s[start]] == postDigit:
+			to.addDigits(r.hash, r.size)
+		default:
 			to.add(r.hash, r.size)
 		}
+		i = r.end
 	}
 }
 

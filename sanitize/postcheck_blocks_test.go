@@ -1,6 +1,8 @@
 package sanitize
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -83,4 +85,70 @@ func TestLongRuns(t *testing.T) {
 			t.Fatalf("%064b: %064b, %064b; want %064b, %064b", mask, gotStarts, gotWord, starts, word)
 		}
 	})
+}
+
+// Every letter in every case, at every place, in both forms.
+func TestUnlikeWord(t *testing.T) {
+	for c := range 256 {
+		if asciiClass(byte(c)) != classLetter {
+			continue
+		}
+		like := strings.IndexByte(wordAlphabet, byte(c)|0x20) >= 0
+		if likeWord([]byte{byte(c)}) != like || likeWord([]byte("bc"+string(rune(c))+"d")) != like {
+			t.Errorf("%c: like a pseudonym's letter: %v", c, !like)
+		}
+		for at := range blockSize {
+			var b [blockSize]byte
+			for i := range b {
+				b[i] = wordAlphabet[(at+i)%len(wordAlphabet)]
+			}
+			b[at] = byte(c)
+			want := uint64(1) << at
+			if like {
+				want = 0
+			}
+			if plain, fast := unlikeBytes(&b), unlikeBlock(&b); plain != want || fast != want {
+				t.Fatalf("%c at %d: %b and %b, want %b", c, at, plain, fast, want)
+			}
+		}
+	}
+}
+
+func TestWithinWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mask := rapid.Uint64().Draw(t, "a") & rapid.Uint64().Draw(t, "b") & rapid.Uint64().Draw(t, "c")
+		for at := range 64 {
+			want := mask>>at&(1<<wordLen-1) != 0
+			if hasBit(withinWord(mask), at) != want {
+				t.Fatalf("%b at %d: want %v", mask, at, want)
+			}
+		}
+	})
+}
+
+// An original as long as a pseudonym is found, whatever its letters are, and whether
+// others like it were replaced or not.
+func TestOriginalsAsLongAsWords(t *testing.T) {
+	const like, unlike, mixed = "bcdfghjkmpqvw", "bcdfghjkmpqve", "consideration"
+	for _, originals := range [][]string{{unlike}, {like}, {mixed}, {unlike, mixed}, {like, unlike}} {
+		for _, how := range []string{"tokens", "remember"} {
+			w := newWorker(t, preset(PresetFidelity))
+			w.reset()
+			for _, o := range originals {
+				if how == "tokens" {
+					w.text.tokens(nil, []byte(strings.ToUpper(o)+" x"))
+				} else {
+					w.text.remember([]byte(o))
+				}
+			}
+			for _, run := range []string{like, unlike, mixed} {
+				for at := range 80 {
+					s := []byte(strings.Repeat(". ", at) + run + " zxcvbnmzxcvbn")
+					if clean := w.post.clean(s); clean == slices.Contains(originals, run) {
+						t.Fatalf("%v, by %s: %s at %d: clean %v", originals, how, run, 2*at, clean)
+					}
+				}
+			}
+		}
+	}
 }

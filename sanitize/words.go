@@ -294,7 +294,7 @@ func (d *domain) digitRun(dst, run []byte) []byte {
 	start := len(dst)
 	dst = d.permute(dst, ascii)
 	if len(ascii) >= postDigits {
-		d.orig.add(d.orig.hash(ascii), len(ascii))
+		d.orig.addDigits(d.orig.hash(ascii), len(ascii))
 		d.post.kept.add(d.orig.hash(dst[start:]), len(ascii)) // it may be another original by chance
 	}
 	if len(ascii) == len(run) {
