@@ -14,6 +14,7 @@ type byteMasks struct {
 	digit  uint64 // ASCII digits
 	wide   uint64 // not ASCII
 	escape uint64 // what escapes of JSON and of URLs begin with
+	colon  uint64
 }
 
 // blockAt classes the bytes of s from i on, which must be inside of s. Behind the
@@ -33,6 +34,7 @@ func blockAt(m *byteMasks, s []byte, i int) {
 		m.digit &= inside
 		m.wide &= inside
 		m.escape &= inside
+		m.colon &= inside
 	}
 }
 
@@ -47,6 +49,7 @@ func classWords(m *byteMasks, b *[blockSize]byte) {
 		m.digit |= gather(^notDigits(w)) << i
 		m.wide |= gather(w) << i
 		m.escape |= (gather(zeroBytes(backslash)) | gather(zeroBytes(percent))) << i
+		m.colon |= gather(zeroBytes(w^everyByte*':')) << i
 	}
 }
 

@@ -8,7 +8,8 @@ DATA  classBytes<>+3(SB)/1, $0x30 // 0
 DATA  classBytes<>+4(SB)/1, $9
 DATA  classBytes<>+5(SB)/1, $0x5c // backslash
 DATA  classBytes<>+6(SB)/1, $0x25 // per cent
-GLOBL classBytes<>(SB), RODATA|NOPTR, $7
+DATA  classBytes<>+7(SB)/1, $0x3a // colon
+GLOBL classBytes<>(SB), RODATA|NOPTR, $8
 
 // JOIN makes one mask of the highest bits of the bytes of lo and hi and stores it.
 #define JOIN(lo, hi, to) \
@@ -62,6 +63,11 @@ TEXT ·classAVX2(SB), NOSPLIT, $0-16
 	VPOR         Y5, Y7, Y7
 	VPOR         Y6, Y8, Y8
 	JOIN(Y7, Y8, 24(DI))
+
+	VPBROADCASTB classBytes<>+7(SB), Y3
+	VPCMPEQB     Y3, Y0, Y5
+	VPCMPEQB     Y3, Y1, Y6
+	JOIN(Y5, Y6, 32(DI))
 
 	VZEROUPPER
 	RET

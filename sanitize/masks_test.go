@@ -15,6 +15,8 @@ func plainMasks(s []byte) (m byteMasks) {
 			m.wide |= bit
 		case c == '\\', c == '%':
 			m.escape |= bit
+		case c == ':':
+			m.colon |= bit
 		case asciiClass(c) == classLetter:
 			m.letter |= bit
 		case asciiClass(c) == classDigit:

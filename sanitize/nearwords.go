@@ -135,7 +135,14 @@ func (d *domain) nearText(dst, s []byte, i int, inside bool) (out []byte, next i
 func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out []byte, next int, joins bool) {
 	size := min(blockSize, len(s)-i)
 	letters, others := m.letter, m.digit|m.wide
+	var a nearScan
+	scan := d.scanBlock(&a, s, i, size, inside, m)
 	for at := 0; at < size; {
+		if scan {
+			if dst, at, inside = a.hits(dst, at, inside); at >= size {
+				break
+			}
+		}
 		n := runLen(letters, at)
 		if n == 0 {
 			if hasBit(others, at) {
