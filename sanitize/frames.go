@@ -77,7 +77,8 @@ func (f *frames) follow(at int32, s []byte, round uint32) int32 {
 	i := f.steps[at].first
 	for n := 0; i != 0 && n < maxBeside; n++ {
 		e := &f.steps[i]
-		if size := int(e.in.to - e.in.from); e.round == round && size <= len(s) && string(s[:size]) == string(f.part(e.in)) && (!e.last || size == len(s)) {
+		in := f.text[e.in.from:e.in.to]
+		if e.round == round && len(in) <= len(s) && string(s[:len(in)]) == string(in) && (!e.last || len(in) == len(s)) {
 			return i
 		}
 		i = e.next
@@ -150,20 +151,18 @@ func (w *Worker) framed(dst, in []byte, n node, f *frames, more bool) ([]byte, r
 // byFrame rewrites a text by a frame that is known; done is false where none is.
 func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, done bool, why reason) {
 	round := w.post.kept.round
-	if f.follow(0, in, round) == 0 {
+	at := f.follow(0, in, round)
+	if at == 0 {
 		return dst, false, kept
 	}
 	r := w.borrow()
 	defer w.giveBack(r)
-	r.begin(dst, in)
+	r.begin(nil, in)
 	r.inDoc = inDoc
 	around := r.path
-	for i, at := 0, int32(0); ; {
-		if at = f.follow(at, in[i:], round); at == 0 {
-			break
-		}
+	for i := 0; at != 0; at = f.follow(at, in[i:], round) {
 		e := &f.steps[at]
-		r.out = append(r.out, f.part(e.made)...)
+		dst = append(dst, f.text[e.made.from:e.made.to]...)
 		if i += int(e.in.to - e.in.from); e.last {
 			done = true
 			break
@@ -172,26 +171,24 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 		if err != nil {
 			break
 		}
-		r.pos, i = i, k.End
-		switch {
+		switch i = k.End; {
 		case e.plain && k.Kind == es.String && !k.Escaped:
-			r.out = append(w.plainValue(append(r.out, '"'), in[k.Start+1:k.End-1], e), '"')
-			continue
+			dst = append(w.plainValue(append(dst, '"'), in[k.Start+1:k.End-1], e), '"')
 		case e.short && k.Kind == es.Number && k.End-k.Start < postDigits:
-			r.out = append(r.out, in[k.Start:k.End]...)
-			continue
+			dst = append(dst, in[k.Start:k.End]...)
+		default:
+			r.out, r.pos, r.path = dst, k.Start, f.part(e.path)
+			why = r.scalar(k, e.prim)
+			dst = append(r.out, in[r.pos:k.End]...)
 		}
-		r.path = f.part(e.path)
-		if why = r.scalar(k, e.prim); why != kept {
+		if why != kept {
 			done = true
 			break
 		}
-		r.out = append(r.out, in[r.pos:k.End]...)
 	}
 	r.path = around
-	out = r.out
 	r.in, r.out = nil, nil
-	return out, done, why
+	return dst, done, why
 }
 
 // leaf handles a value of a text whose frame is noted.

@@ -60,6 +60,11 @@ func asciiFrom(in []byte, i int) int {
 // conditions holds, and below the first true one there is no false one.
 func plainEnd(in []byte, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	if scansBlocks && i+16 <= len(in) {
+		if i = plainBlocks(&in[0], i, len(in)); i+16 <= len(in) {
+			return i
+		}
+	}
 	for ; i+8 <= len(in); i += 8 {
 		w := binary.LittleEndian.Uint64(in[i:])
 		quote := w ^ ones*'"'

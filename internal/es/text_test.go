@@ -19,7 +19,7 @@ func TestPlainEndFindsEveryStop(t *testing.T) {
 		}
 		return i
 	}
-	for n := range 25 {
+	for n := range 41 {
 		for at := range n {
 			for c := range 256 {
 				in := bytes.Repeat([]byte{'a'}, n)
