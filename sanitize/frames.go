@@ -176,6 +176,8 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 			dst = append(w.plainValue(append(dst, '"'), in[k.Start+1:k.End-1], e), '"')
 		case e.short && k.Kind == es.Number && k.End-k.Start < postDigits:
 			dst = append(dst, in[k.Start:k.End]...)
+		case e.prim == pID && k.Kind == es.String && !k.Escaped:
+			dst = append(w.id(append(dst, '"'), in[k.Start+1:k.End-1]), '"')
 		default:
 			r.out, r.pos, r.path = dst, k.Start, f.part(e.path)
 			why = r.scalar(k, e.prim)

@@ -72,8 +72,10 @@ func (d *domain) tokens(dst, s []byte) []byte {
 		return append(dst, s...)
 	}
 	inside := false // the character before i is a letter or a digit
-	for i := 0; i < len(s); {
-		if !d.style.runwise {
+	// What begins with a digit is a date, an address or a number as a rule.
+	apart := len(s) > 0 && asciiClass(s[0]) == classDigit
+	for i := 0; i < len(s); apart = false {
+		if !d.style.runwise && !apart {
 			if dst, i, inside = d.nearText(dst, s, i, inside); i >= len(s) {
 				break
 			}
