@@ -26,6 +26,7 @@ type Summarizer struct {
 	idText  []byte // hex digits of the hit ids so far
 	aggs    aggWalk
 	bulk    []BulkCount
+	like    itemForm // of the items of a _bulk answer
 	items   []Item
 }
 

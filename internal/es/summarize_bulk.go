@@ -16,14 +16,25 @@ func (z *Summarizer) bulkMember(s *summaryCell, key []byte) {
 		return
 	}
 	z.bulk = z.bulk[:0]
+	z.like.forget()
 	cut := false
 	for k, ok := c.element(); ok; k, ok = c.element() {
 		if k.Kind != ObjectStart {
 			c.leave(k)
 			continue
 		}
+		if z.like.follow(c) {
+			z.bulk[z.like.count].N++
+			continue
+		}
+		start, ops, at := c.pos, 0, -1
 		for op := c.member(); op != nil; op = c.member() {
-			cut = !z.countBulk(z.bulkItem(bulkOp(op))) || cut
+			at = z.countBulk(z.bulkItem(bulkOp(op)))
+			cut = at < 0 || cut
+			ops++
+		}
+		if c.err == nil && ops == 1 && at >= 0 {
+			z.like.learn(c.in, start, c.pos, at)
 		}
 	}
 	s.Bulk = append([]BulkCount(nil), z.bulk...)
@@ -78,19 +89,19 @@ func bulkOp(key []byte) string {
 	return "other"
 }
 
-// countBulk reports whether there was room for b.
-func (z *Summarizer) countBulk(b BulkCount) bool {
+// countBulk tells where b is counted, -1 where there was no room for it.
+func (z *Summarizer) countBulk(b BulkCount) (at int) {
 	for i := range z.bulk {
 		if at := &z.bulk[i]; at.Op == b.Op && at.Status == b.Status && at.Error == b.Error {
 			at.N++
-			return true
+			return i
 		}
 	}
 	if len(z.bulk) >= MaxBulk {
-		return false
+		return -1
 	}
 	z.bulk = append(z.bulk, b)
-	return true
+	return len(z.bulk) - 1
 }
 
 func compareBulk(a, b BulkCount) int {

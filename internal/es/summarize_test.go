@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 const jsonType = "application/json"
 
 // summaryJSON is how a Summary stands in a capture.
-func summaryJSON(t testing.TB, s *Summary) string {
+func summaryJSON(t rapid.TB, s *Summary) string {
 	t.Helper()
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -323,5 +324,44 @@ func TestSummarizeBounds(t *testing.T) {
 	}
 	if got := Summarize(OpSearch, 200, jsonType, "", []byte(strings.Repeat(`{"aggregations":{"a":`, 1)+strings.Repeat(`[`, 3000)+strings.Repeat(`]`, 3000)+`}}`), Mapper{}); got.Unreadable != "" {
 		t.Errorf("deep values that nobody reads: %q", got.Unreadable)
+	}
+}
+
+// Items of a bulk's answer count the same whether they are read or known by their form.
+func TestBulkItemsByTheirForm(t *testing.T) {
+	items := rapid.SampledFrom([]string{
+		`{"index":{"_index":"a","_id":"%","_version":1,"result":"created","_shards":{"total":2,"successful":1,"failed":0},"_seq_no":7,"_primary_term":1,"status":201}}`,
+		`{"index":{"_index":"b","_id":"x\"}","_version":12,"result":"updated","_shards":{"total":2,"successful":1,"failed":0},"_seq_no":99,"_primary_term":1,"status":200}}`,
+		`{"create":{"_index":"a","_id":"%","status":409,"error":{"type":"version_conflict_engine_exception","reason":"%","_id":"%"}}}`,
+		`{"create":{"_index":"a","_id":"%","status":409,"\u0065rror":{"type":"version_conflict_engine_exception","_id":"%"}}}`,
+		`{"delete":{"_id":"%","status":404,"result":"not_found"}}`, `{"delete":{"_id":null,"status":404}}`, `{"delete": {"_id" : "%", "status" : 404}}`,
+		`{"update":{"_id":"%","status":-1.5e3}}`, `{"index":{"status":201,"failure_store":"used","_id":"%"}}`, `{"index":{"_id":"%","status":201},"create":{"status":201}}`,
+		`{"index":{"_id":"%","_id":"status","status":201,"status":200}}`, `{"index":"_id"}`, `{}`, `[]`, `7`, `{"index":{"_id":{"a":"%"},"status":201}}`,
+		`{"index":{"_id":"%","status":201}`, `{"index":{"_id":"%,"status":201}}`, `{"index":{"_id":-,"status":201}}`,
+	})
+	followed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		some := rapid.SliceOfN(items, 1, 3).Draw(t, "forms")
+		var known, read Summarizer
+		var alike, spaced []string
+		for i := range rapid.IntRange(1, 40).Draw(t, "items") {
+			item := strings.ReplaceAll(rapid.SampledFrom(some).Draw(t, "item"), "%", fmt.Sprint("id-", i%7))
+			alike, spaced = append(alike, item), append(spaced, strings.Replace(item, "{", "{"+strings.Repeat(" ", i), 1))
+		}
+		summary := func(z *Summarizer, items []string) string {
+			answer := `{"took":1,"errors":false,"items":[` + strings.Join(items, ",") + `]}`
+			return summaryJSON(t, z.Summarize(OpBulk, 200, jsonType, "", []byte(answer), Mapper{}))
+		}
+		got, want := summary(&known, alike), summary(&read, spaced)
+		followed += known.like.followed
+		if read.like.followed > 0 {
+			t.Fatal("no two items have one form")
+		}
+		if got != want {
+			t.Fatalf("%q\n%s\nwant %s", alike, got, want)
+		}
+	})
+	if followed == 0 {
+		t.Error("no item was known by its form")
 	}
 }
