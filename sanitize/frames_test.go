@@ -53,8 +53,12 @@ func TestFramesChangeNothing(t *testing.T) {
 	ecs := preset(PresetECSLogs)
 	rules := preset(PresetFidelity)
 	rules.Fields = []FieldRule{
-		{Match: Globs{"a"}, Action: "keep", Why: "x"}, {Match: Globs{"b.c"}, Action: "mask"}, {Match: Globs{"user.email"}, Action: "email"},
-		{Match: Globs{"location"}, Action: "geo-grid", Step: "0.5"}, {Match: Globs{"b.d"}, Action: "pseudonym"}, {Match: Globs{"message"}, Action: "null"},
+		{Match: Globs{"a"}, Action: "keep", Why: "x"},
+		{Match: Globs{"b.c"}, Action: "mask"},
+		{Match: Globs{"user.email"}, Action: "email"},
+		{Match: Globs{"location"}, Action: "geo-grid", Step: "0.5"},
+		{Match: Globs{"b.d"}, Action: "pseudonym"},
+		{Match: Globs{"message"}, Action: "null"},
 	}
 	for name, cfg := range map[string]Config{"fidelity": preset(PresetFidelity), "strict": preset(PresetStrict), "ecs": ecs, "rules": rules, "schema": withLogSchema(t)} {
 		t.Run(name, func(t *testing.T) {

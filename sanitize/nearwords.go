@@ -134,7 +134,7 @@ func (d *domain) nearText(dst, s []byte, i int, inside bool) (out []byte, next i
 // it has taken nothing of what stopped it.
 func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out []byte, next int, joins bool) {
 	size := min(blockSize, len(s)-i)
-	letters, others := m.letter, m.digit|m.wide
+	letters := m.letter
 	var a nearScan
 	scan := d.scanBlock(&a, s, i, size, inside, m)
 	for at := 0; at < size; {
@@ -145,22 +145,10 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 		}
 		n := runLen(letters, at)
 		if n == 0 {
-			if hasBit(others, at) {
-				if n = d.nearDigits(s, i, at, inside, m); n == 0 {
-					return dst, i + at, inside
-				}
-				dst = d.digitRun(dst, s[i+at:i+at+n])
-				at += n
-				inside = true
-				continue
-			}
-			c := s[i+at]
-			if c == ':' && !inside {
+			if dst, n, inside = d.nearOther(dst, s, i, at, inside, m); n == 0 {
 				return dst, i + at, inside
 			}
-			dst = append(dst, c)
-			at++
-			inside = false
+			at += n
 			continue
 		}
 		end := at + n
@@ -202,6 +190,21 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 		at, inside = end, true
 	}
 	return dst, i + size, inside
+}
+
+// nearOther does the part of nearBlock for a run of digits, or a separator, at byte at.
+// n is how long it is, 0 where nearBlock may not take it.
+func (d *domain) nearOther(dst, s []byte, i, at int, inside bool, m *byteMasks) (out []byte, n int, joins bool) {
+	if hasBit(m.digit|m.wide, at) {
+		if n = d.nearDigits(s, i, at, inside, m); n == 0 {
+			return dst, 0, inside
+		}
+		return d.digitRun(dst, s[i+at:i+at+n]), n, true
+	}
+	if s[i+at] == ':' && !inside {
+		return dst, 0, inside
+	}
+	return append(dst, s[i+at]), 1, false
 }
 
 // nearDigits is the length of the run of digits at byte at of the block at i, if

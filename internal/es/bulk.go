@@ -217,13 +217,12 @@ func (b *BulkReader) action(it *BulkItem, line []byte) error {
 	if k, err = t.Next(); err != nil || k.Kind != ObjectStart {
 		return ErrBulkAction
 	}
-	it.Op = it.Word
 	start := k.Start
-	auto := true
-	if it.Op, auto, err = b.meta(it.Word); err != nil {
+	op, auto, err := b.meta(it.Word)
+	if err != nil {
 		return err
 	}
-	it.Auto = auto && (it.Op == BulkIndex || it.Op == BulkCreate)
+	it.Op, it.Auto = op, auto && (op == BulkIndex || op == BulkCreate)
 	it.MetaStart = it.Start + start
 	it.Meta = line[start:t.Offset():t.Offset()]
 	if k, err = t.Next(); err != nil || k.Kind != ObjectEnd {
