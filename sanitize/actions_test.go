@@ -371,7 +371,7 @@ func TestKeepPrivate(t *testing.T) {
 func TestExactActionsAreExact(t *testing.T) {
 	part := rapid.SampledFrom([]string{
 		"anna", "Anna", "an", "b", "7", "42", "2024-05-01", "10.1.2.3", "10.1.9.9", "10.1.", "北京", "北", "サ", "the", "@", "-", ".", " ", "x1",
-		"com", "http://", "é", "ß", "iPhone", "Phone", "ไทย",
+		"com", "http://", "é", "ß", "iPhone", "Phone", "ไทย", "٣٤", "აბ",
 	})
 	value := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, "parts"), "") })
 	for name, rule := range textRules() {

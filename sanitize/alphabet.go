@@ -174,7 +174,25 @@ func (d *domain) unknownRun(dst, run []byte, class runeClass) []byte {
 	case classCJK:
 		return d.cjkRun(dst, run)
 	}
-	return d.letters(dst, run)
+	start := len(dst)
+	return respell(d.letters(dst, run), start)
+}
+
+// otherLetters begins letters that no alphabet has, and that analysers leave as
+// they are. A pseudonym spelt with them has no part that a replaced character has.
+const otherLetters = 'ა'
+
+// respell spells the ASCII letters of dst from start on with otherLetters.
+func respell(dst []byte, start int) []byte {
+	made := string(dst[start:])
+	dst = dst[:start]
+	for _, r := range made {
+		if low := r | 0x20; low >= 'a' && low <= 'z' {
+			r = otherLetters + low - 'a'
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
 }
 
 // newRun begins a run for nextChar.
