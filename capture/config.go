@@ -26,6 +26,11 @@ type Config struct {
 	Priority string `yaml:"priority"`
 	// Workers sanitise and encode. 0 means half the processors, at least one.
 	Workers int `yaml:"workers"`
+	// Nice is by how much the threads of workers and writer step back behind those
+	// that serve clients, 1 to 19, on Linux. As many workers that do not step back
+	// help them while the queue is half full or late, unless more is lost than
+	// captured all the same. 0: none steps back, workers take turns with the proxy.
+	Nice int `yaml:"nice"`
 	// Sample is the part of the connections that is captured, from 0 to 1. A
 	// connection is captured as a whole or not at all.
 	Sample float64 `yaml:"sample"`
@@ -55,10 +60,22 @@ const (
 
 // Default is the Config that everything starts from.
 func Default() Config {
-	return Config{MaxBody: 16 * size.MiB, Queue: 64 * size.MiB, Priority: PriorityWrites, Sample: 1}
+	return Config{MaxBody: 16 * size.MiB, Queue: 64 * size.MiB, Priority: PriorityWrites, Sample: 1, Nice: 10}
 }
 
-const maxWorkers = 256
+const (
+	maxWorkers = 256
+	maxNice    = 19 // the kindest that a thread can be
+)
+
+// WorkersOn is Workers, or what 0 means where the Go runtime has so many
+// processors.
+func (c Config) WorkersOn(procs int) int {
+	if c.Workers > 0 {
+		return c.Workers
+	}
+	return max(1, procs/2)
+}
 
 // Validate names every mistake at once.
 func (c Config) Validate() error {
@@ -77,6 +94,9 @@ func (c Config) Validate() error {
 	}
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		errs = append(errs, fmt.Errorf("workers: %d: want 0 (half the processors) to %d", c.Workers, maxWorkers))
+	}
+	if c.Nice < 0 || c.Nice > maxNice {
+		errs = append(errs, fmt.Errorf("nice: %d: want 0 (off) to %d", c.Nice, maxNice))
 	}
 	if !(c.StopOver >= 0 && c.StopOver < 1) {
 		errs = append(errs, fmt.Errorf("stop_if_dropped_over: %v: want a share from 0 (never) to below 1, such as 0.05", c.StopOver))

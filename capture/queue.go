@@ -7,6 +7,7 @@ import "sync"
 type entry struct {
 	x      *Exchange
 	weight int64
+	tick   uint32 // of the pace, when it was put
 }
 
 // queue holds exchanges until a worker takes them, bounded by bytes. Its lock is
@@ -17,16 +18,18 @@ type entry struct {
 // the capture itself: the queue signals only when it ceases to be empty, and
 // when it fills. See worker.wait.
 type queue struct {
-	limit   int64
-	reserve int64         // of limit, for writes
-	wake    chan struct{} // not empty any more, or more left than one worker took
-	hurry   chan struct{} // filling: do not wait for more
-	done    chan struct{} // closed
+	limit       int64
+	writesFirst bool          // a part of limit is theirs
+	wake        chan struct{} // not empty any more, or more left than one worker took
+	hurry       chan struct{} // filling: do not wait for more
+	help        chan struct{} // pressed: eager workers are to take from it
+	done        chan struct{} // closed
 
 	mu     sync.Mutex
 	ring   Ring[entry]
 	held   int64
 	closed bool
+	pace   pace
 }
 
 // hurryPart of the limit is when workers stop waiting for more.
@@ -38,7 +41,7 @@ const reservePart = 4
 func newQueue(limit int64) *queue {
 	return &queue{
 		limit: limit,
-		wake:  make(chan struct{}, 1), hurry: make(chan struct{}, 1), done: make(chan struct{}),
+		wake:  make(chan struct{}, 1), hurry: make(chan struct{}, 1), help: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 }
 
@@ -46,10 +49,7 @@ func newQueue(limit int64) *queue {
 // stays.
 func (q *queue) setLimit(limit int64, writesFirst bool) {
 	q.mu.Lock()
-	q.limit, q.reserve = limit, 0
-	if writesFirst {
-		q.reserve = limit / reservePart
-	}
+	q.limit, q.writesFirst = limit, writesFirst
 	q.mu.Unlock()
 }
 
@@ -57,21 +57,28 @@ func (q *queue) setLimit(limit int64, writesFirst bool) {
 // free, unless nothing is held at all: a body as large as the queue must fit.
 // q.mu is held.
 func (q *queue) room(w int64, write bool) bool {
-	if write || q.held == 0 {
-		return q.held+w <= q.limit
+	if q.held == 0 {
+		return w <= q.limit
 	}
-	return q.held+w <= q.limit-q.reserve
+	limit := q.pace.limit(q.limit)
+	if q.writesFirst && !write {
+		limit -= limit / reservePart
+	}
+	return q.held+w <= limit
 }
 
 // put takes an exchange, or says why not.
 func (q *queue) put(x *Exchange, write bool) (refused string) {
-	e := entry{x, x.Weight()}
+	e := entry{x: x, weight: x.Weight()}
 	q.mu.Lock()
+	e.tick = q.pace.tick
 	if q.closed {
 		q.mu.Unlock()
 		return DropClosed
 	}
+	q.pace.offered += e.weight
 	if !q.room(e.weight, write) {
+		q.pace.refused += e.weight
 		q.mu.Unlock()
 		return DropQueueFull
 	}
@@ -80,7 +87,11 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 	q.ring.Push(e)
 	first := q.ring.Len() == 1
 	crossed := before < q.limit/hurryPart && q.held >= q.limit/hurryPart
+	pressed := before < q.limit/pressedPart && q.half()
 	q.mu.Unlock()
+	if pressed {
+		signal(q.help)
+	}
 	if first {
 		signal(q.wake)
 	}
@@ -90,23 +101,47 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 	return ""
 }
 
-// take appends up to n exchanges of together about maxWeight to dst.
+// take appends up to n exchanges of together about maxWeight to dst, for a patient
+// worker.
 func (q *queue) take(dst []entry, n int, maxWeight int64) []entry {
 	q.mu.Lock()
-	for ; n > 0 && maxWeight > 0; n-- {
-		e, ok := q.ring.Pop()
-		if !ok {
-			break
-		}
-		maxWeight -= e.weight
-		dst = append(dst, e)
-	}
+	dst, weight := q.pop(dst, n, maxWeight)
+	q.pace.taken += weight
 	more := q.ring.Len() > 0
 	q.mu.Unlock()
 	if more {
 		signal(q.wake) // for the next worker
 	}
 	return dst
+}
+
+// takePressed is take for an eager worker: it takes only from a pressed queue.
+func (q *queue) takePressed(dst []entry, n int, maxWeight int64) []entry {
+	q.mu.Lock()
+	if !q.pressed() {
+		q.mu.Unlock()
+		return dst
+	}
+	dst, _ = q.pop(dst, n, maxWeight)
+	more := q.pressed()
+	q.mu.Unlock()
+	if more {
+		signal(q.help)
+	}
+	return dst
+}
+
+// pop moves exchanges from the ring to dst. q.mu is held.
+func (q *queue) pop(dst []entry, n int, maxWeight int64) (taken []entry, weight int64) {
+	for ; n > 0 && weight < maxWeight; n-- {
+		e, ok := q.ring.Pop()
+		if !ok {
+			break
+		}
+		weight += e.weight
+		dst = append(dst, e)
+	}
+	return dst, weight
 }
 
 // charge adds bytes that are held, or with a negative number gives them back.

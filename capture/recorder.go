@@ -34,8 +34,8 @@ type Options struct {
 	Log          *zap.Logger // nil: none
 }
 
-// Recorder takes exchanges and writes their sanitised records. Offer never
-// waits; workers filter, sanitise and encode; one goroutine writes.
+// Recorder takes exchanges and writes their sanitised records. Offer filters and
+// never waits; workers sanitise and encode; one goroutine writes.
 type Recorder struct {
 	cfg    Config
 	open   func(Report) (Lines, error)
@@ -46,6 +46,10 @@ type Recorder struct {
 	sample atomic.Uint64 // Float64bits of the ratio
 	filter atomic.Pointer[filter]
 	body   atomic.Int64 // Config.MaxBody
+	cpu    atomic.Int64 // ns of processor time
+
+	threads int // that step back
+	scribe  *scribe
 
 	mu     sync.Mutex // guards the state's three parts, for a few instructions
 	paused bool
@@ -76,13 +80,23 @@ func NewRecorder(cfg Config, o Options) (*Recorder, error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	if cfg.Workers == 0 {
-		cfg.Workers = max(1, runtime.GOMAXPROCS(0)/2)
+	cfg.Workers = cfg.WorkersOn(runtime.GOMAXPROCS(0))
+	if cfg.Nice > 0 {
+		if err := canStepBack(cfg.Nice); err != nil {
+			cfg.Nice = 0
+			if !errors.Is(err, errors.ErrUnsupported) {
+				o.Log.Warn("capture cannot step back behind the proxy (capture.nice), it goes on beside it", zap.Error(err))
+			}
+		}
+	}
+	workers := cfg.Workers
+	if cfg.Nice > 0 {
+		workers *= 2 // eager ones besides
 	}
 	r := &Recorder{
 		cfg: cfg, open: o.Open, make: o.NewSanitizer, log: o.Log,
 		counts: newTally(), queue: newQueue(int64(cfg.Queue)), disk: StateOn,
-		full: make(chan *chunk, chunksFor(cfg)), empty: make(chan *chunk, chunksFor(cfg)),
+		full: make(chan *chunk, chunksFor(workers)), empty: make(chan *chunk, chunksFor(workers)),
 		asked: make(chan request), abort: make(chan struct{}), done: make(chan struct{}),
 	}
 	for range cap(r.empty) {
@@ -97,13 +111,21 @@ func NewRecorder(cfg Config, o Options) (*Recorder, error) {
 }
 
 func (r *Recorder) start() {
-	w := newScribe(r)
-	w.reopen(time.Now())
+	r.scribe = newScribe(r)
+	r.scribe.reopen(time.Now())
 	var workers, all sync.WaitGroup
 	for range r.cfg.Workers {
-		workers.Go(func() { newWorker(r).run() })
+		workers.Go(func() { r.stepBack(newWorker(r).run) })
 	}
-	all.Go(w.run)
+	if r.cfg.Nice > 0 {
+		r.threads = r.cfg.Workers + 1
+		r.queue.pace.on = true
+		for range r.cfg.Workers {
+			workers.Go(newWorker(r).runEager)
+		}
+		all.Go(r.keepPace)
+	}
+	all.Go(func() { r.stepBack(r.scribe.run) })
 	all.Go(func() {
 		workers.Wait()
 		close(r.full)
@@ -188,7 +210,7 @@ func (r *Recorder) panicked(v any) {
 	}
 }
 
-// Reload takes over cfg but for Workers: what is queued stays, what is offered
+// Reload takes over cfg but for Workers and Nice: what is queued stays, what is offered
 // from now on is chosen and bounded anew. An invalid cfg changes nothing.
 func (r *Recorder) Reload(cfg Config) error {
 	if err := cfg.Validate(); err != nil {
@@ -259,9 +281,12 @@ func (r *Recorder) diskState() State {
 // Stats are the sums at this moment.
 func (r *Recorder) Stats() Stats {
 	s := r.counts.stats()
-	s.QueueBytes, s.State = r.queue.bytes(), r.State()
+	s.QueueBytes, s.State, s.CPU = r.queue.bytes(), r.State(), time.Duration(r.cpu.Load())
 	return s
 }
+
+// QueueBytes is Stats.QueueBytes alone.
+func (r *Recorder) QueueBytes() int64 { return r.queue.bytes() }
 
 // Rotate closes the file that is being written; the next line starts a new one.
 func (r *Recorder) Rotate(ctx context.Context) error {

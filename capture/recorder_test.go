@@ -230,6 +230,7 @@ func TestEveryFateIsCounted(t *testing.T) {
 		f.Offer(nil)
 		s := f.close(t, 13)
 		want := Stats{
+			CPU:      s.CPU,
 			Received: 13, Captured: 4,
 			Filtered: s.Filtered,
 			Dropped:  map[string]uint64{"unknown_endpoint": 1, "unknown_clause": 2, DropPanic: 1, DropBodyTooLarge: 2},
@@ -281,7 +282,7 @@ func TestRecordsDoNotInherit(t *testing.T) {
 func TestPanicIsContained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Default()
-		cfg.Workers = 1
+		cfg.Workers, cfg.Nice = 1, 0 // one sanitizer at a time
 		f := start(t, cfg, &memory{}, nil)
 		for i := range uint64(20) {
 			f.Offer(f.exchange([]string{"/i/_search", "/i/_search?panic"}[i%2], i))
@@ -320,7 +321,7 @@ func TestStuckWriterCostsOnlyRecords(t *testing.T) {
 		out := &memory{gate: make(chan struct{})}
 		f := start(t, cfg, out, nil)
 		const n = 400
-		slack := int64(chunksFor(f.cfg))*(chunkSize+64<<10) + 2*batchWeight
+		slack := int64(cap(f.empty))*(chunkSize+64<<10) + 2*batchWeight
 		for i := range uint64(n) {
 			x := f.exchange("/i/_search", i)
 			x.Body = bytes.Repeat([]byte("x"), 32<<10)
@@ -375,8 +376,8 @@ func TestCloseGivesUpInTime(t *testing.T) {
 					f.Offer(f.exchange("/i/_search", i))
 				}
 				wait(10 * linger)
-				if c.worker { // comes back, but only after Close lost patience
-					time.AfterFunc(1500*time.Millisecond, func() { gate <- struct{}{} })
+				if c.worker { // come back, but only after Close lost patience
+					time.AfterFunc(1500*time.Millisecond, func() { close(gate) })
 				}
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()

@@ -26,6 +26,14 @@ func (r *Ring[T]) Push(v T) {
 	r.n++
 }
 
+// First is what Pop would remove; ok is false where there is none.
+func (r *Ring[T]) First() (v T, ok bool) {
+	if r.n == 0 {
+		return v, false
+	}
+	return r.places[r.head], true
+}
+
 // Pop removes the first; ok is false where there is none. Nothing of it stays behind.
 func (r *Ring[T]) Pop() (v T, ok bool) {
 	if r.n == 0 {

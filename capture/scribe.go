@@ -10,7 +10,7 @@ import (
 )
 
 // Lines is where lines go: a *segment.Writer, or what a test puts in its place.
-// One goroutine uses it. Its methods mean what those of segment.Writer mean; so
+// One goroutine at a time uses it. Its methods mean what those of segment.Writer mean; so
 // each line given to Append is, in the end, told to OnWritten, or counted in a
 // segment.LostError. Err says whether lines can be written.
 type Lines interface {
@@ -48,10 +48,12 @@ const (
 	grumble    = time.Minute // between complaints that change no state
 )
 
-// scribe is the goroutine that writes: it numbers lines, tells gaps, and knows
-// which lines are in the file.
+// scribe writes: it numbers lines, tells gaps, and knows which lines are in the
+// file. It has a goroutine; eager workers write in its place when it is behind.
 type scribe struct {
-	rec   *Recorder
+	rec  *Recorder
+	busy chan struct{} // full while somebody uses what follows
+
 	lines Lines // nil until Open succeeds
 	seq   uint64
 
@@ -71,7 +73,9 @@ type gapLine struct {
 	gap Gap
 }
 
-func newScribe(r *Recorder) *scribe { return &scribe{rec: r, retry: firstRetry} }
+func newScribe(r *Recorder) *scribe {
+	return &scribe{rec: r, busy: make(chan struct{}, 1), retry: firstRetry}
+}
 
 func (s *scribe) run() {
 	tick := time.NewTicker(tickEvery)
@@ -80,17 +84,42 @@ func (s *scribe) run() {
 		select {
 		case c, ok := <-s.rec.full:
 			if !ok {
-				s.guard(s.finish)
+				s.alone(func() { s.guard(s.finish) })
 				return
 			}
-			s.write(c)
+			s.alone(func() { s.write(c) })
 		case now := <-tick.C:
-			s.guard(func() { s.tick(now) })
+			s.alone(func() { s.guard(func() { s.tick(now) }) })
 		case q := <-s.rec.asked:
 			err := errors.New("capture has failed")
-			s.guard(func() { err = s.ask(q.do) })
+			s.alone(func() { s.guard(func() { err = s.ask(q.do) }) })
 			q.answer <- err
 		}
+	}
+}
+
+// alone does what only one may do at a time.
+func (s *scribe) alone(do func()) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	s.rec.timed(do)
+}
+
+// catchUp writes chunks while more than one waits and nobody else writes. An eager
+// worker calls it: the writer's own thread may have to wait for a processor.
+func (s *scribe) catchUp() {
+	for len(s.rec.full) > 1 {
+		select {
+		case s.busy <- struct{}{}:
+		default:
+			return
+		}
+		select {
+		case c := <-s.rec.full: // no worker has ended, so it is not closed
+			s.rec.timed(func() { s.write(c) })
+		default:
+		}
+		<-s.busy
 	}
 }
 

@@ -25,9 +25,9 @@ type chunk struct {
 	lines []lineRef
 }
 
-// chunksFor is how many chunks there are: one in the hands of each worker, one
+// chunksFor is how many chunks so many workers need: one in the hands of each, one
 // for each on its way, and one that is written.
-func chunksFor(cfg Config) int { return 2*cfg.Workers + 1 }
+func chunksFor(workers int) int { return 2*workers + 1 }
 
 type lineRef struct {
 	start, end int // of what follows the sequence number
@@ -80,21 +80,48 @@ func newWorker(r *Recorder) *worker {
 	return &worker{rec: r, timer: t}
 }
 
+// run takes whatever there is, until the end.
 func (w *worker) run() {
 	for {
 		w.batch = w.rec.queue.take(w.batch[:0], batchCount, batchWeight)
-		for i, e := range w.batch {
-			w.batch[i] = entry{}
-			w.one(e)
-		}
 		if len(w.batch) > 0 {
-			w.send()
+			w.rec.timed(w.work)
 			continue
 		}
 		if !w.wait() {
 			return
 		}
 	}
+}
+
+// runEager works while the queue is pressed, and on what is left in the end. The
+// writer may be behind too, as it steps back like the patient workers.
+func (w *worker) runEager() {
+	q := w.rec.queue
+	for open := true; open; {
+		select {
+		case <-q.help:
+		case <-q.done:
+			open = false
+		}
+		for {
+			w.batch = q.takePressed(w.batch[:0], batchCount, batchWeight)
+			if len(w.batch) == 0 {
+				break
+			}
+			w.rec.timed(w.work)
+			w.rec.scribe.catchUp()
+		}
+	}
+}
+
+// work is done on the batch.
+func (w *worker) work() {
+	for i, e := range w.batch {
+		w.batch[i] = entry{}
+		w.one(e)
+	}
+	w.send()
 }
 
 // wait returns when there is work, or false when there will be none any more.

@@ -88,9 +88,9 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	}
 	g.level.SetLevel(level)
 
-	workers := now.Capture.Workers
+	workers, nice := now.Capture.Workers, now.Capture.Nice
 	now.Proxy, now.Capture.Config, now.Log.Level = g.proxy.Config(), next.Capture.Config, next.Log.Level
-	now.Capture.Workers = workers
+	now.Capture.Workers, now.Capture.Nice = workers, nice
 	if g.bound != nil {
 		g.bound(&now)
 	}

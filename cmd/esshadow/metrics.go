@@ -23,9 +23,9 @@ func newRegistry(b buildInfo) *prometheus.Registry {
 
 // captureMetrics shows a Recorder's Stats; a nil Recorder is state off.
 type captureMetrics struct {
-	stats                                  func() capture.Stats
-	dir                                    string
-	records, queue, raw, written, on, free *prometheus.Desc
+	stats                                       func() capture.Stats
+	dir                                         string
+	records, queue, raw, written, on, free, cpu *prometheus.Desc
 }
 
 func newCaptureMetrics(stats func() capture.Stats, dir string) *captureMetrics {
@@ -40,6 +40,7 @@ func newCaptureMetrics(stats func() capture.Stats, dir string) *captureMetrics {
 		raw:     desc("raw_bytes_total", "Bytes of lines written, before compression."),
 		written: desc("written_bytes_total", "Bytes written to segment files."),
 		free:    desc("disk_free_bytes", "Free space of the file system that the capture is on."),
+		cpu:     desc("cpu_seconds_total", "Processor time of sanitising, encoding and writing, without collecting their garbage; on Linux."),
 		on:      desc("state", "1 for the state that capture is in.", "state"),
 	}
 }
@@ -84,7 +85,7 @@ func detected(pipe *sanitize.Pipeline) map[string]uint64 {
 
 // Describe implements prometheus.Collector.
 func (m *captureMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.records, m.queue, m.raw, m.written, m.on, m.free} {
+	for _, d := range []*prometheus.Desc{m.records, m.queue, m.raw, m.written, m.on, m.free, m.cpu} {
 		ch <- d
 	}
 }
@@ -105,6 +106,7 @@ func (m *captureMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	count(m.raw, s.RawBytes)
 	count(m.written, s.WrittenBytes)
+	ch <- prometheus.MustNewConstMetric(m.cpu, prometheus.CounterValue, s.CPU.Seconds())
 	ch <- prometheus.MustNewConstMetric(m.queue, prometheus.GaugeValue, float64(s.QueueBytes))
 	if m.dir != "" {
 		if free, err := segment.FreeSpace(m.dir); err == nil {

@@ -180,6 +180,9 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
 		return g.stop(s, set, &codeError{exitUsage, err})
 	}
+	if g.recorder != nil {
+		defer widen(s.env, g.recorder.Threads())()
+	}
 	return g.stop(s, set, g.serve(ctx, s, set))
 }
 

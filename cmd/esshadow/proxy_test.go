@@ -20,7 +20,7 @@ func metricNames() []string {
 		"esshadow_proxy_upstream_seconds_bucket", "esshadow_proxy_overhead_seconds_bucket", "esshadow_proxy_in_flight",
 		"esshadow_proxy_upstream_up{upstream=",
 		`esshadow_capture_records_total{reason="",result="captured"}`, `esshadow_capture_records_total{reason="",result="sampled_out"}`,
-		"esshadow_capture_queue_bytes", "esshadow_capture_raw_bytes_total", "esshadow_capture_written_bytes_total",
+		"esshadow_capture_queue_bytes", "esshadow_capture_cpu_seconds_total", "esshadow_capture_raw_bytes_total", "esshadow_capture_written_bytes_total",
 		`esshadow_capture_state{state="off"}`, `esshadow_capture_state{state="on"}`, `esshadow_capture_state{state="paused"}`,
 		`esshadow_capture_state{state="disk_low"}`, `esshadow_capture_state{state="failed"}`,
 		"esshadow_build_info{", "go_goroutines", "go_memstats_heap_alloc_bytes", "process_open_fds", "process_resident_memory_bytes", "process_start_time_seconds",

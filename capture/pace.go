@@ -1,0 +1,113 @@
+package capture
+
+import "time"
+
+// Workers come in two kinds where Config.Nice is in force. The patient ones have
+// threads that give way to all else that wants the processors; what they cannot do
+// waits in the queue. The eager ones, of ordinary priority, take from it only while
+// it is pressed: half full, or its oldest exchange late. So a capture that can keep
+// up loses nothing, and costs clients no more than it must.
+//
+// Where more is lost than captured although the eager ones work, their work is
+// futile: clients are slowed down for a capture that has holes anyway. Then the
+// queue is lossy until less is lost: the patient ones go on with what is left over,
+// and no more is queued than they take in half a second, so that what is captured
+// is not late besides.
+const (
+	paceEvery   = 100 * time.Millisecond // a tick
+	lateTicks   = 5                      // an exchange that waits for so long is late
+	paceWindow  = 3                      // ticks over which losses are looked at
+	shortQueue  = 4 << 20                // bytes that a lossy queue has at least
+	firstProbe  = 15 * time.Second       // after that long an eager worker tries again
+	lastProbe   = 2 * time.Minute        // doubled up to this while it is in vain
+	pressedPart = 2                      // of the limit is where the queue is pressed
+)
+
+// pace is what a queue knows of how well it is emptied. The queue's lock guards it.
+type pace struct {
+	on   bool   // there are eager workers
+	tick uint32 // counts
+
+	offered, refused, taken int64 // bytes in this window; taken by patient workers
+
+	rate  int64 // bytes that patient workers take in a second, smoothed
+	lossy bool
+	rest  time.Duration // of being lossy, until the next probe
+	probe time.Duration // the last rest's whole length
+}
+
+// next ends a tick, and at the end of a window judges it. It tells whether the
+// queue became lossy or ceased to be.
+func (p *pace) next() (changed bool) {
+	p.tick++
+	if !p.on || p.tick%paceWindow != 0 {
+		return false
+	}
+	const window = paceWindow * paceEvery
+	offered, refused := p.offered, p.refused
+	p.rate = (p.rate + p.taken*int64(time.Second/paceEvery)/paceWindow) / 2
+	p.offered, p.refused, p.taken = 0, 0, 0
+	switch {
+	case !p.lossy && refused > offered/2:
+		p.lossy = true
+		p.probe = min(max(2*p.probe, firstProbe), lastProbe)
+		p.rest = p.probe
+		return true
+	case !p.lossy:
+		if refused == 0 {
+			p.probe = max(0, p.probe-window) // forgotten as slowly as it grew
+		}
+		return false
+	}
+	p.rest -= window
+	p.lossy = refused > offered/4 && p.rest > 0
+	return !p.lossy
+}
+
+// limit is how many bytes of the queue's limit may be held now.
+func (p *pace) limit(limit int64) int64 {
+	if !p.lossy {
+		return limit
+	}
+	return min(limit, max(shortQueue, p.rate/2))
+}
+
+// keepPace tells the queue the time and calls eager workers when it is pressed.
+func (r *Recorder) keepPace() {
+	tick := time.NewTicker(paceEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.queue.done:
+			return
+		case <-tick.C:
+			r.queue.nextTick()
+		}
+	}
+}
+
+// nextTick is called each paceEvery.
+func (q *queue) nextTick() {
+	q.mu.Lock()
+	q.pace.next()
+	pressed := q.pressed()
+	q.mu.Unlock()
+	if pressed {
+		signal(q.help)
+	}
+}
+
+// pressed says that an eager worker should take from the queue. q.mu is held.
+func (q *queue) pressed() bool {
+	first, ok := q.ring.First()
+	if !ok || !q.pace.on {
+		return false
+	}
+	return q.closed || q.half() || q.pace.tick-first.tick >= lateTicks
+}
+
+// half says that the queue is so full that only eager workers can keep it from
+// overflowing, and that they can. q.mu is held.
+func (q *queue) half() bool {
+	return q.pace.on && !q.pace.lossy && q.held >= q.limit/pressedPart
+}

@@ -1,0 +1,200 @@
+package capture
+
+import (
+	"bytes"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/esshadow/esshadow/internal/testenv"
+)
+
+// window lets a pace live through one window in which so many bytes were offered,
+// refused, and taken by patient workers.
+func window(p *pace, offered, refused, taken int64) (changed bool) {
+	p.offered, p.refused, p.taken = offered, refused, taken
+	for range paceWindow {
+		changed = p.next() || changed
+	}
+	return changed
+}
+
+// A queue is lossy from when more is lost than taken until little is lost, or until
+// it is time to try again; it then holds what is taken in half a second.
+func TestPace(t *testing.T) {
+	const limit = 64 << 20
+	p := pace{on: true}
+	for range 10 {
+		if window(&p, 100<<20, 50<<20, 10<<20) || p.limit(limit) != limit {
+			t.Fatal("lossy although half is captured")
+		}
+	}
+	if !window(&p, 100<<20, 51<<20, 10<<20) || !p.lossy {
+		t.Fatal("not lossy although more than half is lost")
+	}
+	for range 20 {
+		window(&p, 100<<20, 90<<20, 6<<20)
+	}
+	if got := p.limit(limit); got < 9<<20 || got > 11<<20 { // 20 MiB/s
+		t.Errorf("a lossy queue of %d bytes", got)
+	}
+	for range 20 {
+		window(&p, 100<<20, 90<<20, 0)
+	}
+	if got := p.limit(limit); got != shortQueue {
+		t.Errorf("the shortest queue has %d bytes", got)
+	}
+	if window(&p, 100<<20, 26<<20, 0); !p.lossy {
+		t.Error("a quarter is lost, and the queue is not lossy any more")
+	}
+	if !window(&p, 100<<20, 25<<20, 0) || p.lossy || p.limit(limit) != limit {
+		t.Error("lossy although less than a quarter is lost")
+	}
+}
+
+// Tries in vain become rarer, up to a bound, and what is long past is forgotten.
+func TestPaceTriesAgain(t *testing.T) {
+	p := pace{on: true}
+	rest := func() (d time.Duration) {
+		for !p.lossy {
+			window(&p, 100, 90, 10)
+		}
+		for ; p.lossy; d += paceWindow * paceEvery {
+			window(&p, 100, 90, 10)
+		}
+		return d
+	}
+	for i, want := range []time.Duration{firstProbe, 2 * firstProbe, 4 * firstProbe, lastProbe, lastProbe} {
+		if got := rest(); got < want || got > want+time.Second {
+			t.Errorf("rest %d took %s, want %s", i, got, want)
+		}
+	}
+	for range int(lastProbe/(paceWindow*paceEvery)) + 1 {
+		window(&p, 100, 0, 100)
+	}
+	if got := rest(); got > firstProbe+time.Second {
+		t.Errorf("after a time without losses the rest took %s", got)
+	}
+}
+
+// Whatever happens, a queue may hold at least what a lossy one may and at most its
+// limit, and a pace that is off changes nothing.
+func TestPaceLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := pace{on: rapid.Bool().Draw(t, "on")}
+		limit := rapid.Int64Range(1<<20, 1<<32).Draw(t, "limit")
+		for range rapid.IntRange(0, 300).Draw(t, "windows") {
+			offered := rapid.Int64Range(0, 1<<40).Draw(t, "offered")
+			window(&p, offered, rapid.Int64Range(0, offered).Draw(t, "refused"), rapid.Int64Range(0, 1<<40).Draw(t, "taken"))
+			if got := p.limit(limit); got > limit || got < min(limit, shortQueue) || !p.on && got != limit {
+				t.Fatalf("limit %d of %d", got, limit)
+			}
+		}
+	})
+}
+
+// An eager worker takes from a queue only if it is half full, late or closed.
+func TestPressedQueue(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		setup func(q *queue)
+		held  int
+		ticks int
+		want  bool
+	}{
+		{"empty", func(*queue) {}, 0, 100, false},
+		{"below the half", func(*queue) {}, 499, 0, false},
+		{"half full", func(*queue) {}, 500, 0, true},
+		{"half full, no eager workers", func(q *queue) { q.pace.on = false }, 500, 0, false},
+		{"half full, in vain", func(q *queue) { q.pace.lossy = true }, 500, 0, false},
+		{"not late yet", func(*queue) {}, 300, lateTicks - 1, false},
+		{"late", func(*queue) {}, 300, lateTicks, true},
+		{"late and lossy", func(q *queue) { q.pace.lossy = true }, 300, lateTicks, true},
+		{"closed", func(q *queue) { q.close() }, 300, 0, true},
+	} {
+		q := newQueue(1000)
+		q.pace.on = true
+		if c.held > 0 {
+			x := &Exchange{Body: make([]byte, c.held-256)}
+			if refused := q.put(x, true); refused != "" {
+				t.Fatal(refused)
+			}
+		}
+		c.setup(q)
+		for range c.ticks {
+			q.nextTick()
+		}
+		got := q.takePressed(nil, 10, 1<<20)
+		if len(got) == 1 != c.want {
+			t.Errorf("%s: %d taken, want any: %v", c.name, len(got), c.want)
+		}
+		if left := q.ring.Len() > 0; c.held > 0 && left == c.want {
+			t.Errorf("%s: %d left", c.name, q.ring.Len())
+		}
+	}
+}
+
+// A record that no patient worker gets to, since it has no processor, is written by
+// an eager one: within its time when it is late, at once when the queue is half full.
+func TestEagerWorkersHelp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Default()
+		cfg.Queue, cfg.MaxBody, cfg.Workers = 1<<20, 1<<20, 1
+		var stuck atomic.Bool
+		gate := make(chan struct{})
+		f := &fixture{out: &memory{size: 10}}
+		var err error
+		f.Recorder, err = NewRecorder(cfg, Options{
+			Open: f.out.open, NewSanitizer: func() Sanitizer { return &gated{opens: gate, stuck: &stuck} },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Threads() != 2 {
+			testenv.Skip(t, "no thread can step back here")
+		}
+		n := uint64(0)
+		offer := func(size int) {
+			n++
+			x := f.exchange("/_bulk", n)
+			x.Body = bytes.Repeat([]byte("x"), size)
+			x.BodySize = int64(size)
+			f.Offer(x)
+		}
+		offer(10)
+		wait(10 * linger) // the patient worker has it
+		if !stuck.Load() {
+			t.Fatal("nobody took the first request")
+		}
+		offer(20)
+		wait((lateTicks + 2) * paceEvery)
+		wait(2 * time.Second) // to be written
+		if s := f.Stats(); s.Captured != 1 || s.Pending != 1 {
+			t.Errorf("a late request: %d captured, %d pending", s.Captured, s.Pending)
+		}
+		offer(600 << 10)
+		wait(time.Millisecond)
+		if held := f.Stats().QueueBytes; held > 700<<10 {
+			t.Errorf("a queue that is half full still holds %d bytes", held)
+		}
+		close(gate)
+		f.balanced(t, f.close(t, n), n)
+	})
+}
+
+// gated sanitises, but the first request of all only when the gate opens.
+type gated struct {
+	plain
+	opens chan struct{}
+	stuck *atomic.Bool
+}
+
+func (g *gated) Sanitize(r *Record, x *Exchange) string {
+	if g.stuck.CompareAndSwap(false, true) {
+		<-g.opens
+	}
+	return g.plain.Sanitize(r, x)
+}
