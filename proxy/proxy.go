@@ -201,6 +201,10 @@ func (p *Proxy) Stats() Stats {
 	}
 }
 
+// BodiesHeld is how many bytes of bodies requests on their way hold, of
+// Config.BodyMemory.
+func (p *Proxy) BodiesHeld() int64 { return p.bodies.Load() }
+
 // Instance is what the proxy tells a probe.
 func (p *Proxy) Instance() string { return p.instance }
 

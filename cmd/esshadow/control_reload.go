@@ -91,9 +91,6 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	workers, nice := now.Capture.Workers, now.Capture.Nice
 	now.Proxy, now.Capture.Config, now.Log.Level = g.proxy.Config(), next.Capture.Config, next.Log.Level
 	now.Capture.Workers, now.Capture.Nice = workers, nice
-	if g.bound != nil {
-		g.bound(&now)
-	}
 	g.mu.Lock()
 	g.cfg = now
 	g.mu.Unlock()

@@ -27,7 +27,6 @@ type running struct {
 	mirrorDir string
 	level     zap.AtomicLevel
 	again     func() (configs.Config, error) // reads the configuration anew; nil: cannot
-	bound     func(*configs.Config)          // bounds memory by a configuration; may be nil
 	end       context.CancelFunc             // begins to drain
 	notify    func(state string)             // tells the service manager; never nil
 

@@ -61,9 +61,6 @@ Flags of a mirror without --mirror are a mistake. Flags of a capture without
 		}
 		set.presetSaid = said(c, s, "preset")
 		set.again = func() (configs.Config, error) { return proxyConfigAgain(c, s, set) }
-		var restore func()
-		set.bound, restore = boundMemory(s.env, &set.cfg)
-		defer restore()
 		if err := harden(); err != nil {
 			s.note("esshadow proxy: core dumps cannot be switched off: %v", err)
 		}
@@ -169,7 +166,7 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	}
 	g := &gateway{registry: newRegistry(readBuild())}
 	g.log, g.level = newLeveled(cfg.Log, s.err)
-	g.started, g.file, g.again, g.bound, g.cfg, g.notify = time.Now().UTC(), set.file, set.again, set.bound, *cfg, notifier(s.env)
+	g.started, g.file, g.again, g.cfg, g.notify = time.Now().UTC(), set.file, set.again, *cfg, notifier(s.env)
 	if err := g.startTaps(ctx, s, set); err != nil {
 		return g.stop(s, set, err)
 	}
@@ -180,10 +177,20 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
 		return g.stop(s, set, &codeError{exitUsage, err})
 	}
+	defer followMemory(s.env, g.memoryWanted)()
 	if g.recorder != nil {
 		defer widen(s.env, g.recorder.Threads())()
 	}
 	return g.stop(s, set, g.serve(ctx, s, set))
+}
+
+// memoryWanted is what the process may use now.
+func (g *gateway) memoryWanted() int64 {
+	cfg, held := g.config(), g.proxy.BodiesHeld()
+	if g.recorder != nil {
+		held += g.recorder.QueueBytes()
+	}
+	return memoryWanted(&cfg, held)
 }
 
 func (g *gateway) captureStats() capture.Stats {

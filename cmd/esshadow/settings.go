@@ -30,10 +30,6 @@ type settings struct {
 	// again reads the configuration anew, by the same layers; it may be nil.
 	again func() (configs.Config, error)
 
-	// bound is told a configuration that was taken over, for the bound of the
-	// process's memory; it may be nil.
-	bound func(*configs.Config)
-
 	// listening is told the proxy's address; it may be nil.
 	listening func(net.Addr)
 	// closed is told the capture's sums at the end; it may be nil.
