@@ -5,7 +5,7 @@ import "time"
 // Workers come in two kinds where Config.Nice is in force. The patient ones have
 // threads that give way to all else that wants the processors; what they cannot do
 // waits in the queue. The eager ones, of ordinary priority, take from it only while
-// it is pressed: half full, or its oldest exchange late. So a capture that can keep
+// it is pressed: half full, many requests in it, or the oldest late. So a capture that can keep
 // up loses nothing, and costs clients no more than it must.
 //
 // Where more is lost than captured although the eager ones work, their work is
@@ -21,6 +21,7 @@ const (
 	firstProbe  = 15 * time.Second       // after that long an eager worker tries again
 	lastProbe   = 2 * time.Minute        // doubled up to this while it is in vain
 	pressedPart = 2                      // of the limit is where the queue is pressed
+	pressedMany = 512                    // requests are, too: small ones that wait are cold in the caches
 )
 
 // pace is what a queue knows of how well it is emptied. The queue's lock guards it.
@@ -103,11 +104,11 @@ func (q *queue) pressed() bool {
 	if !ok || !q.pace.on {
 		return false
 	}
-	return q.closed || q.half() || q.pace.tick-first.tick >= lateTicks
+	return q.closed || q.full() || q.pace.tick-first.tick >= lateTicks
 }
 
-// half says that the queue is so full that only eager workers can keep it from
+// full says that the queue holds so much that only eager workers can keep it from
 // overflowing, and that they can. q.mu is held.
-func (q *queue) half() bool {
-	return q.pace.on && !q.pace.lossy && q.held >= q.limit/pressedPart
+func (q *queue) full() bool {
+	return q.pace.on && !q.pace.lossy && (q.held >= q.limit/pressedPart || q.ring.Len() >= pressedMany)
 }

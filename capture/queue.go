@@ -82,12 +82,12 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 		q.mu.Unlock()
 		return DropQueueFull
 	}
-	before := q.held
+	before, fullBefore := q.held, q.full()
 	q.held += e.weight
 	q.ring.Push(e)
 	first := q.ring.Len() == 1
 	crossed := before < q.limit/hurryPart && q.held >= q.limit/hurryPart
-	pressed := before < q.limit/pressedPart && q.half()
+	pressed := !fullBefore && q.full()
 	q.mu.Unlock()
 	if pressed {
 		signal(q.help)
