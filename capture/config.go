@@ -28,7 +28,7 @@ type Config struct {
 	Workers int `yaml:"workers"`
 	// Nice is by how much the threads of workers and writer step back behind those
 	// that serve clients, 1 to 19, on Linux. As many workers that do not step back
-	// help them while the queue is half full or late, unless more is lost than
+	// help them while much waits in the queue, or waits long, unless more is lost than
 	// captured all the same. 0: none steps back, workers take turns with the proxy.
 	Nice int `yaml:"nice"`
 	// Sample is the part of the connections that is captured, from 0 to 1. A
