@@ -92,7 +92,7 @@ func (t *transfer) send(fd uintptr) bool {
 
 // cut takes n bytes off the parts.
 func (t *transfer) cut(n int) {
-	for t.n > 0 && uint64(n) >= uint64(t.parts[0].Len) {
+	for t.n > 0 && n >= int(t.parts[0].Len) {
 		n -= int(t.parts[0].Len)
 		t.parts[0], t.parts[1] = t.parts[1], unix.Iovec{}
 		t.n--

@@ -103,7 +103,7 @@ func TestConnEnds(t *testing.T) {
 		t.Errorf("%q, %v", b[:n], err)
 	}
 	_ = other.Close()
-	if n, err := q.Read(b[:]); n != 0 || err != io.EOF {
+	if n, err := q.Read(b[:]); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("closed by the other side: %d, %v", n, err)
 	}
 	_ = q.Close()
