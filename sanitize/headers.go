@@ -62,11 +62,13 @@ func (w *Worker) header(dst, in []capture.Header) []capture.Header {
 		switch kind := w.headerKind(h.Name); kind {
 		case headerMedia, headerToken:
 			if out, ok := w.plainHeader(kind, h); ok {
-				dst = append(dst, out)
+				dst = append(dst, out.Header)
+				w.telling = w.telling || out.telling
 			}
 			continue
 		case headerKeep:
 			w.post.keep([]byte(h.Value))
+			w.telling = w.telling || w.post.telling(h.Name)
 		case headerText:
 			w.tmp = w.text.text(w.tmp[:0], []byte(h.Value))
 			h.Value = string(w.tmp)
@@ -99,23 +101,30 @@ func (w *Worker) headerKind(name string) headerKind {
 // remembered, and how long they are. Clients send the same few all the time.
 const maxPlainHeaders = 256
 
+// plainHeader is a header that is kept as it came.
+type plainHeader struct {
+	capture.Header
+	telling bool // it has a word that is none of the API's
+}
+
 // plainHeader is a header of media types or tokens as it is kept; ok is false where
 // it is made of something else.
-func (w *Worker) plainHeader(kind headerKind, h capture.Header) (out capture.Header, ok bool) {
+func (w *Worker) plainHeader(kind headerKind, h capture.Header) (out plainHeader, ok bool) {
 	if out, ok = w.plainHeaders[h]; ok {
 		return out, true
 	}
 	if kind == headerMedia && !mediaHeader(h.Value) || kind == headerToken && !tokenHeader(h.Value) {
 		return out, false
 	}
-	out = capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)}
+	out.Header = capture.Header{Name: strings.Clone(h.Name), Value: strings.Clone(h.Value)}
+	out.telling = w.post.telling(h.Name) || w.post.telling(h.Value)
 	if len(h.Value) > maxPlainHeaders {
 		return out, true
 	}
 	if len(w.plainHeaders) >= maxPlainHeaders {
 		clear(w.plainHeaders)
 	}
-	w.plainHeaders[out] = out
+	w.plainHeaders[out.Header] = out
 	return out, true
 }
 

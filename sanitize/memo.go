@@ -33,6 +33,7 @@ type remembered struct {
 	madeMethod     string
 	madeTarget     string
 	madeBody       []byte
+	madeNested     []byte // what of it lies encoded in the others
 	shape          string
 	fid            fidelity
 	answer         *answered // the last one; nil: none that can be remembered
@@ -87,9 +88,9 @@ func (m *memo) again(h uint64) bool {
 }
 
 func (e *remembered) size() int {
-	n := memoEntry + len(e.target) + len(e.body) + len(e.madeTarget) + len(e.madeBody)
+	n := memoEntry + len(e.target) + len(e.body) + len(e.madeTarget) + len(e.madeBody) + len(e.madeNested)
 	if e.answer != nil {
-		n += memoAnswer
+		n += e.answer.size
 	}
 	return n
 }
@@ -130,10 +131,12 @@ type asking struct {
 	unlike   bool        // what becomes of it depends on more than itself, or is counted
 }
 
-// recall fills in what is remembered of the request at hand.
+// recall fills in what is remembered of the request at hand, whose headers are there
+// already. Where one of them has a word of its own, nothing is: the post-check has to
+// know whether the request has it too.
 func (w *Worker) recall(rec *capture.Record, method, target string, body []byte) bool {
 	w.asking = asking{}
-	if w.noMemo || !w.memo.takes(target, body) {
+	if w.noMemo || w.telling || !w.memo.takes(target, body) {
 		return false
 	}
 	w.asking = asking{hash: w.memo.hash(method, target, body), target: target}
@@ -144,6 +147,7 @@ func (w *Worker) recall(rec *capture.Record, method, target string, body []byte)
 	w.asking.recalled = e
 	w.fid = e.fid
 	w.out = append(w.out[:0], e.madeTarget...)
+	w.nested = append(w.nested[:0], e.madeNested...)
 	rec.Op, rec.Method, rec.Target, rec.Shape = e.op, e.madeMethod, e.madeTarget, e.shape
 	rec.Body = append(rec.Body, e.madeBody...)
 	return true
@@ -153,7 +157,7 @@ func (w *Worker) recall(rec *capture.Record, method, target string, body []byte)
 // post-check.
 func (w *Worker) remember(rec *capture.Record, method string) {
 	a := &w.asking
-	if a.hash == 0 || a.recalled != nil || a.unlike || len(rec.Body) > memoBody || !w.memo.again(a.hash) {
+	if a.hash == 0 || a.recalled != nil || a.unlike || len(rec.Body) > memoBody || len(w.nested) > memoBody || !w.memo.again(a.hash) {
 		return
 	}
 	both := append(append(make([]byte, 0, len(w.plainBody)+len(rec.Body)), w.plainBody...), rec.Body...)
@@ -161,6 +165,6 @@ func (w *Worker) remember(rec *capture.Record, method string) {
 	w.memo.put(a.hash, &remembered{
 		method: strings.Clone(method), target: strings.Clone(a.target), body: both[:n:n],
 		op: rec.Op, madeMethod: rec.Method, madeTarget: rec.Target, madeBody: both[n:],
-		shape: rec.Shape, fid: a.fid,
+		madeNested: bytes.Clone(w.nested), shape: rec.Shape, fid: a.fid,
 	})
 }

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"hash/maphash"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 type answered struct {
 	is   answerMark
 	want es.Summary
+	size int // bytes that this takes, about
 }
 
 // answerMark tells answers apart. The hash has a secret seed of this process, so that
@@ -26,7 +28,7 @@ type answerMark struct {
 }
 
 const (
-	memoAnswer    = 1 << 10  // bytes that a remembered answer takes, about
+	memoAnswer    = 384      // bytes that a remembered answer takes besides its Summary, about
 	memoAnswerMax = 64 << 10 // larger answers are not remembered
 )
 
@@ -67,7 +69,7 @@ func (w *Worker) summary(x *capture.Exchange) *es.Summary {
 		return e.answer.again(took, cut)
 	}
 	want := w.summarize(x)
-	if !cut || want.Took != nil && *want.Took == took {
+	if !cut || want.Took != nil && *want.Took == took && !bytes.Contains(rest, []byte(`"took"`)) {
 		w.memo.answer(w.asking.hash, e, mark, want)
 	}
 	return want
@@ -92,11 +94,9 @@ func (w *Worker) summarize(x *capture.Exchange) *es.Summary {
 
 // answer notes the last answer to a remembered request.
 func (m *memo) answer(h uint64, e *remembered, mark answerMark, want *es.Summary) {
-	if e.answer == nil {
-		e.answer = new(answered)
-		m.bytes += memoAnswer
-	}
+	m.bytes -= e.size()
 	mark.media = strings.Clone(mark.media)
-	e.answer.is, e.answer.want = mark, *want
+	e.answer = &answered{is: mark, want: *want, size: memoAnswer + len(mark.media) + want.Size()}
+	m.bytes += e.size()
 	m.fit(h)
 }

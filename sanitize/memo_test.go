@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/esshadow/esshadow/capture"
@@ -146,6 +147,61 @@ func TestMemoDoubtedRecord(t *testing.T) {
 	named := exchange("POST", "/i/_search", string(plain.Body), "X-Opaque-Id", "vermilion")
 	if sameRecords(t, with, without, named) {
 		t.Error("recalled although a header has a word of it")
+	}
+}
+
+// TestMemoTellingHeader: a header that stays as it came is held against what the
+// request hides, remembered or not.
+func TestMemoTellingHeader(t *testing.T) {
+	with, without := pairOfWorkers(t, preset(PresetStrict))
+	const body = `{"query":{"match":{"message":"vermilion"}}}`
+	plain := exchange("POST", "/i/_search", body, "Accept-Encoding", "gzip, deflate")
+	for range 3 {
+		sameRecords(t, with, without, plain)
+	}
+	if with.asking.recalled == nil {
+		t.Fatal("not recalled: the test shows nothing")
+	}
+	for _, h := range [][2]string{{"Accept-Encoding", "vermilion"}, {"X-Elastic-Client-Meta", "es=8,vermilion=1"}} {
+		var rec capture.Record
+		if drop := with.Sanitize(&rec, exchange("POST", "/i/_search", body, h[0], h[1])); drop != string(dropPostcheck) {
+			t.Errorf("%s: %s: dropped %q, headers %v", h[0], h[1], drop, rec.Header)
+		}
+	}
+}
+
+// TestMemoAnswerBound: what a long answer is remembered by counts as much as it takes.
+func TestMemoAnswerBound(t *testing.T) {
+	w := newWorker(t, preset(PresetFidelity))
+	var rec capture.Record
+	x := exchange("POST", "/_msearch", strings.Repeat("{}\n{}\n", 100))
+	x.Answer = []byte(`{"responses":[` + strings.Repeat(`{"status":200},`, 99) + `{"status":200}]}`)
+	x.AnswerType, x.AnswerSize = "application/json", int64(len(x.Answer))
+	for range 3 {
+		if drop := w.Sanitize(&rec, x); drop != "" {
+			t.Fatal(drop)
+		}
+	}
+	if least := 100 * 800; w.asking.recalled == nil || w.memo.bytes < least {
+		t.Errorf("recalled %v, %d bytes counted, at least %d taken", w.asking.recalled != nil, w.memo.bytes, least)
+	}
+	w.memo.forget(w.asking.hash)
+	if w.memo.bytes != 0 {
+		t.Errorf("%d bytes in an empty memo", w.memo.bytes)
+	}
+}
+
+// TestMemoAfterPanic: what fails while a request is looked at in full ends with it.
+func TestMemoAfterPanic(t *testing.T) {
+	w := newWorker(t, preset(PresetStrict))
+	x := exchange("POST", "/i/_search", `{"query":{"match_all":{}}}`)
+	w.noMemo = true
+	var rec capture.Record
+	for range 4 {
+		w.Sanitize(&rec, x)
+	}
+	if w.noMemo || w.asking.recalled == nil {
+		t.Error("no request is recalled any more")
 	}
 }
 

@@ -19,10 +19,13 @@ const (
 // anchored appends the moment of the record, moved as the dates of d are, and the
 // math. ok is false where rules keep now as it is, or the moment is not known.
 func (w *Worker) anchored(dst []byte, d *domain, math []byte) (out []byte, ok bool) {
-	if w.p.cfg.Now == "keep" || w.at == 0 {
+	if w.p.cfg.Now == "keep" {
 		return dst, false
 	}
 	w.asking.unlike = true
+	if w.at == 0 {
+		return dst, false
+	}
 	var room [len(anchorLayout)]byte
 	if dst, ok = d.date(dst, time.Unix(0, w.at).UTC().AppendFormat(room[:0], anchorLayout)); !ok {
 		return dst, false

@@ -253,6 +253,18 @@ func (p *postcheck) cleanRuns(s []byte, i, end int) (next int, ok bool) {
 	return i, true
 }
 
+// telling tells a text in which clean may find a run that was replaced.
+func (p *postcheck) telling(text string) bool {
+	s := []byte(text)
+	for i := 0; i < len(s); {
+		r := p.run(s, i)
+		if i = r.end; r.long && !p.vocabulary.has(r.hash, r.size) {
+			return true
+		}
+	}
+	return false
+}
+
 // leaked tells a run that was replaced and not kept by a decision elsewhere.
 func (p *postcheck) leaked(h uint64, size int) bool {
 	return p.orig.has(h, size) && !p.kept.has(h, size) && !p.vocabulary.has(h, size)

@@ -41,11 +41,13 @@ type Worker struct {
 
 	handled es.HandleReader
 
-	plainHeaders map[capture.Header]capture.Header // see plainHeader
+	plainHeaders map[capture.Header]plainHeader
 
 	memo   *memo
 	asking asking
 	noMemo bool // the request at hand is to be looked at in full
+
+	telling bool // a header of the record has a word that the post-check may look for
 
 	route                   es.Route // of the request at hand
 	at                      int64    // when it came, Unix ns; 0: not known
@@ -85,7 +87,7 @@ func (p *Pipeline) Worker() *Worker {
 		post:         postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes},
 		planOf:       make(map[string]int),
 		recent:       make([]recentPlan, nameSlots),
-		plainHeaders: make(map[capture.Header]capture.Header),
+		plainHeaders: make(map[capture.Header]plainHeader),
 		memo:         newMemo(int(p.cfg.RequestCache)),
 
 		fieldNames: make(nameCache, nameSlots), chosenNames: make(nameCache, nameSlots),
@@ -163,7 +165,7 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 			drop = string(dropPanic)
 		}
 	}()
-	defer func() { w.route, w.plainBody, w.found = es.Route{}, nil, w.found[:0] }() // parts of the Exchange
+	defer func() { w.route, w.plainBody, w.found, w.noMemo = es.Route{}, nil, w.found[:0], false }() // parts of the Exchange
 	*rec = capture.Record{Header: rec.Header[:0], Body: rec.Body[:0], Handles: rec.Handles[:0]}
 	if w.p.cfg.whole() {
 		return string(w.plain(rec, x))
@@ -174,7 +176,6 @@ func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string
 		w.memo.forget(w.asking.hash)
 		w.noMemo = true
 		why = w.exchange(rec, x)
-		w.noMemo = false
 	}
 	if why == kept {
 		w.remember(rec, x.Method)
@@ -208,7 +209,7 @@ func (w *Worker) reset() {
 	w.path2 = w.path2[:0]
 	w.indexIn = w.indexIn[:0]
 	w.fact, w.open = nil, nil
-	w.ownIDs = false
+	w.ownIDs, w.telling = false, false
 }
 
 // request fills in what was asked.
@@ -225,8 +226,8 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 	w.look(route.Index)
 	body, unread := w.decoded(x)
 	w.plainBody = body
+	rec.Header = w.header(rec.Header, x.Header)
 	if unread == kept && w.recall(rec, x.Method, target, body) {
-		rec.Header = w.header(rec.Header, x.Header)
 		return kept
 	}
 	w.out, why = w.target(w.out[:0], route)
@@ -237,7 +238,6 @@ func (w *Worker) request(rec *capture.Record, x *capture.Exchange) reason {
 		return unread
 	}
 	rec.Op, rec.Method, rec.Target = route.Op.String(), methodName(x.Method), string(w.out)
-	rec.Header = w.header(rec.Header, x.Header)
 	if rec.Body, why = w.body(rec.Body, route.Op, body); why != kept {
 		return why
 	}

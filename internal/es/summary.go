@@ -42,6 +42,19 @@ type Summary struct {
 	Unreadable string   `json:"unreadable,omitempty"`
 }
 
+// Size is how many bytes of memory s takes, about.
+func (s *Summary) Size() int {
+	const cell, id, agg, count, item = 640, digestLen, 72, 48, 296
+	n := cell + id*len(s.IDs) + agg*len(s.Aggs) + count*len(s.Bulk) + item*len(s.Items)
+	for i := range s.Aggs {
+		n += len(s.Aggs[i].Path) + 8*cap(s.Aggs[i].Counts)
+	}
+	for i := range s.Items {
+		n += s.Items[i].Size()
+	}
+	return n
+}
+
 // Values of Summary.Cut.
 const (
 	CutAggs  = "aggs"  // more than MaxAggs aggregations
