@@ -70,10 +70,12 @@ func (u *upConn) Read(p []byte) (int, error) {
 	}
 	for waited := time.Duration(0); ; {
 		step := u.step(waited)
-		if at, set := u.reads.next(step); set {
+		at, set := u.reads.next(step)
+		if set {
 			if err := u.Conn.SetReadDeadline(at); err != nil {
 				return 0, err
 			}
+			step += step / 8
 		}
 		n, err := u.Conn.Read(p)
 		if n > 0 || err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -102,10 +104,12 @@ func (u *upConn) writeBoth(head, body []byte) (done int, err error) {
 			// crypto/tls cannot go on after a write that timed out.
 			step = u.timeout
 		}
-		if at, set := u.writes.next(step); set {
+		at, set := u.writes.next(step)
+		if set {
 			if err := u.Conn.SetWriteDeadline(at); err != nil {
 				return done, err
 			}
+			step += step / 8
 		}
 		n, err := u.out.writeTo(u.Conn)
 		done += n
