@@ -157,7 +157,8 @@ func (w *Worker) Mapper() es.Mapper { return w.mapper }
 
 // Sanitize makes a Record of an Exchange, or says why none may be stored. The
 // Record aliases nothing of the Exchange; its slices belong to the caller until
-// the next call with the same Record.
+// the next call with the same Record. Its Want may be that of other Records, too, and
+// is not to be changed.
 func (w *Worker) Sanitize(rec *capture.Record, x *capture.Exchange) (drop string) {
 	defer func() {
 		if recover() != nil { // the value may quote the input: it goes nowhere
