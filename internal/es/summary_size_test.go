@@ -12,7 +12,8 @@ func TestSummarySize(t *testing.T) {
 		op     Op
 		answer string
 	}{
-		{OpSearch, `{}`}, {OpSearch, search},
+		{OpSearch, `{}`},
+		{OpSearch, search},
 		{OpMsearch, `{"responses":[{"status":200},` + search + `,` + search + `]}`},
 		{OpBulk, `{"items":[{"index":{"status":200}},{"delete":{"status":404}}]}`},
 	} {
