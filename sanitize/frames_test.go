@@ -71,12 +71,16 @@ func TestFramesChangeNothing(t *testing.T) {
 					lines := fmt.Sprintf("{\"index\":{\"_index\":\"logs-%d\",\"_id\":%q}}\n%s\n", i%2, "anna-"+strconv.Itoa(i%3), doc)
 					body.WriteString(lines)
 					var rec capture.Record
-					drops[alone.Sanitize(&rec, exchange("POST", "/_bulk", lines))] = true
+					drop := alone.Sanitize(&rec, exchange("POST", "/_bulk", lines))
+					if drop == string(dropPostcheck) { // what one document has replaced, another may keep
+						drop = ""
+					}
+					drops[drop] = true
 					want.Write(rec.Body)
 				}
 				var rec capture.Record
 				switch drop := many.Sanitize(&rec, exchange("POST", "/_bulk", body.String())); {
-				case drop == string(dropPostcheck): // what one document has replaced, another may keep
+				case drop == string(dropPostcheck):
 				case !drops[drop] || drop == "" && len(drops) > 1:
 					t.Fatalf("%s\ndropped %q, alone %v", body.String(), drop, drops)
 				case drop == "":
