@@ -27,7 +27,7 @@ type Config struct {
 	// Workers sanitise and encode. 0 means half the processors, at least one.
 	Workers int `yaml:"workers"`
 	// Nice is by how much the threads of workers and writer step back behind those
-	// that serve clients, 1 to 19, on Linux. As many workers that do not step back
+	// that serve clients while large requests come, 1 to 19, on Linux. As many workers that do not step back
 	// help them while much waits in the queue, or waits long, unless more is lost than
 	// captured all the same. 0: none steps back, workers take turns with the proxy.
 	Nice int `yaml:"nice"`

@@ -4,9 +4,13 @@ import "time"
 
 // Workers come in two kinds where Config.Nice is in force. The patient ones have
 // threads that give way to all else that wants the processors; what they cannot do
-// waits in the queue. The eager ones, of ordinary priority, take from it only while
-// it is pressed: half full, many requests in it, or the oldest late. So a capture that can keep
-// up loses nothing, and costs clients no more than it must.
+// waits in the queue. The eager ones are of ordinary priority.
+//
+// Small requests are done with before anybody notices: as long as no other come, the
+// eager workers do them all. With the first large one, which takes a processor for
+// milliseconds, the load is heavy: from then on the patient ones work, and the eager
+// ones only while the queue is pressed: half full, many requests in it, or the oldest
+// late. So a capture that can keep up loses nothing, and costs clients no more than it must.
 //
 // Where more is lost than captured although the eager ones work, their work is
 // futile: clients are slowed down for a capture that has holes anyway. Then the
@@ -22,12 +26,16 @@ const (
 	lastProbe   = 2 * time.Minute        // doubled up to this while it is in vain
 	pressedPart = 2                      // of the limit is where the queue is pressed
 	pressedMany = 512                    // requests are, too: small ones that wait are cold in the caches
+	largeWeight = 64 << 10               // bytes of an exchange that makes the load heavy
+	calmTicks   = 100                    // after so many without one it is light again
 )
 
 // pace is what a queue knows of how well it is emptied. The queue's lock guards it.
 type pace struct {
-	on   bool   // there are eager workers
-	tick uint32 // counts
+	on    bool   // there are eager workers
+	tick  uint32 // counts
+	heavy bool   // the patient ones work
+	large uint32 // the tick of the last large exchange
 
 	offered, refused, taken int64 // bytes in this window; taken by patient workers
 
@@ -41,6 +49,7 @@ type pace struct {
 // queue became lossy or ceased to be.
 func (p *pace) next() (changed bool) {
 	p.tick++
+	p.heavy = p.heavy && p.tick-p.large <= calmTicks
 	if !p.on || p.tick%paceWindow != 0 {
 		return false
 	}
@@ -65,6 +74,21 @@ func (p *pace) next() (changed bool) {
 	return !p.lossy
 }
 
+// meet notes an exchange of that weight. It tells whether the load became heavy.
+func (p *pace) meet(weight int64) (changed bool) {
+	p.offered += weight
+	if !p.on || weight < largeWeight {
+		return false
+	}
+	changed = !p.heavy
+	p.heavy, p.large = true, p.tick
+	return changed
+}
+
+// patient tells that the patient workers have the queue for themselves, unless it is
+// pressed.
+func (p *pace) patient() bool { return !p.on || p.heavy }
+
 // limit is how many bytes of the queue's limit may be held now.
 func (p *pace) limit(limit int64) int64 {
 	if !p.lossy {
@@ -73,18 +97,43 @@ func (p *pace) limit(limit int64) int64 {
 	return min(limit, max(shortQueue, p.rate/2))
 }
 
-// keepPace tells the queue the time and calls eager workers when it is pressed.
+// keepPace tells the queue the time and calls eager workers when it is pressed. While
+// the load is heavy, the patient ones' threads have processors of the Go runtime besides.
 func (r *Recorder) keepPace() {
 	tick := time.NewTicker(paceEvery)
 	defer tick.Stop()
+	wide := false
 	for {
+		if heavy := r.queue.heavy(); heavy != wide {
+			wide = heavy
+			r.widen(wide)
+		}
 		select {
 		case <-r.queue.done:
+			if wide {
+				r.widen(false)
+			}
 			return
 		case <-tick.C:
 			r.queue.nextTick()
 		}
 	}
+}
+
+func (r *Recorder) widen(on bool) {
+	switch {
+	case r.wide == nil:
+	case on:
+		r.wide(r.threads)
+	default:
+		r.wide(0)
+	}
+}
+
+func (q *queue) heavy() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.pace.heavy
 }
 
 // nextTick is called each paceEvery.
@@ -104,7 +153,7 @@ func (q *queue) pressed() bool {
 	if !ok || !q.pace.on {
 		return false
 	}
-	return q.closed || q.full() || q.pace.tick-first.tick >= lateTicks
+	return q.closed || !q.pace.heavy || q.full() || q.pace.tick-first.tick >= lateTicks
 }
 
 // full says that the queue holds so much that only eager workers can keep it from

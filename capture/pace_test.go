@@ -116,7 +116,7 @@ func TestPressedQueue(t *testing.T) {
 		{"closed", func(q *queue) { q.close() }, 300, 0, true},
 	} {
 		q := newQueue(1000)
-		q.pace.on = true
+		q.pace.on, q.pace.heavy = true, true
 		if c.held > 0 {
 			x := &Exchange{Body: make([]byte, c.held-256)}
 			if refused := q.put(x, true); refused != "" {
@@ -140,7 +140,7 @@ func TestPressedQueue(t *testing.T) {
 // Many small requests press a queue that is far from half full.
 func TestManyRequestsPressTheQueue(t *testing.T) {
 	q := newQueue(1 << 30)
-	q.pace.on = true
+	q.pace.on, q.pace.heavy = true, true
 	called := func() bool {
 		select {
 		case <-q.help:
@@ -166,6 +166,81 @@ func TestManyRequestsPressTheQueue(t *testing.T) {
 	}
 }
 
+// Small requests are the eager workers' alone; a large one calls the patient ones, who
+// keep the queue until none came for a while.
+func TestLightAndHeavyLoads(t *testing.T) {
+	q := newQueue(1 << 30)
+	q.pace.on = true
+	called := func(c chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	put := func(size int) (patient, eager bool) {
+		if refused := q.put(&Exchange{Body: make([]byte, size)}, true); refused != "" {
+			t.Fatal(refused)
+		}
+		return called(q.wake), called(q.help)
+	}
+	if patient, eager := put(100); patient || !eager {
+		t.Errorf("a small request calls patient %v, eager %v", patient, eager)
+	}
+	if got := q.take(nil, 10, 1<<20); len(got) != 0 {
+		t.Error("a patient worker took a small request")
+	}
+	if patient, eager := put(100); patient || eager {
+		t.Errorf("the second small request calls patient %v, eager %v", patient, eager)
+	}
+	if patient, eager := put(largeWeight); !patient || eager || !q.heavy() {
+		t.Errorf("a large request calls patient %v, eager %v", patient, eager)
+	}
+	if got := q.takePressed(nil, 10, 1<<20); len(got) != 0 {
+		t.Error("an eager worker took from a queue that is not pressed")
+	}
+	if got := q.take(nil, 10, 1<<20); len(got) != 3 {
+		t.Errorf("a patient worker took %d of 3", len(got))
+	}
+	for i := range calmTicks + 1 {
+		if !q.heavy() {
+			t.Fatalf("light again after %d ticks", i)
+		}
+		q.nextTick()
+	}
+	if q.heavy() {
+		t.Error("heavy for ever")
+	}
+	called(q.help)
+	if patient, eager := put(100); patient || !eager {
+		t.Errorf("a small request later calls patient %v, eager %v", patient, eager)
+	}
+	if got := q.takePressed(nil, 10, 1<<20); len(got) != 1 {
+		t.Error("nobody takes it")
+	}
+}
+
+// What waits when the load becomes light again is not forgotten.
+func TestLeftWhenTheLoadBecomesLight(t *testing.T) {
+	q := newQueue(1 << 30)
+	q.pace.on = true
+	q.put(&Exchange{Body: make([]byte, largeWeight)}, true)
+	<-q.wake
+	for range calmTicks + 1 {
+		select {
+		case <-q.help: // late
+		default:
+		}
+		q.nextTick()
+	}
+	select {
+	case <-q.help:
+	default:
+		t.Error("no eager worker is called for what is left")
+	}
+}
+
 // A record that no patient worker gets to, since it has no processor, is written by
 // an eager one: within its time when it is late, at once when the queue is half full.
 func TestEagerWorkersHelp(t *testing.T) {
@@ -185,8 +260,8 @@ func TestEagerWorkersHelp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Threads() != 2 {
-			t.Errorf("%d threads, want 2", f.Threads())
+		if f.threads != 2 {
+			t.Errorf("%d threads, want 2", f.threads)
 		}
 		n := uint64(0)
 		offer := func(size int) {
@@ -196,7 +271,7 @@ func TestEagerWorkersHelp(t *testing.T) {
 			x.BodySize = int64(size)
 			f.Offer(x)
 		}
-		offer(10)
+		offer(largeWeight)
 		wait(10 * linger) // the patient worker has it
 		if !stuck.Load() {
 			t.Fatal("nobody took the first request")

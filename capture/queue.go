@@ -22,7 +22,7 @@ type queue struct {
 	writesFirst bool          // a part of limit is theirs
 	wake        chan struct{} // not empty any more, or more left than one worker took
 	hurry       chan struct{} // filling: do not wait for more
-	help        chan struct{} // pressed: eager workers are to take from it
+	help        chan struct{} // eager workers are to take from it: see queue.pressed
 	done        chan struct{} // closed
 
 	mu     sync.Mutex
@@ -76,7 +76,7 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 		q.mu.Unlock()
 		return DropClosed
 	}
-	q.pace.offered += e.weight
+	became := q.pace.meet(e.weight)
 	if !q.room(e.weight, write) {
 		q.pace.refused += e.weight
 		q.mu.Unlock()
@@ -87,12 +87,13 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 	q.ring.Push(e)
 	first := q.ring.Len() == 1
 	crossed := before < q.limit/hurryPart && q.held >= q.limit/hurryPart
-	pressed := !fullBefore && q.full()
+	patient := q.pace.patient()
+	pressed := !fullBefore && q.full() || first && !patient
 	q.mu.Unlock()
 	if pressed {
 		signal(q.help)
 	}
-	if first {
+	if first && patient || became {
 		signal(q.wake)
 	}
 	if crossed {
@@ -105,6 +106,10 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 // worker.
 func (q *queue) take(dst []entry, n int, maxWeight int64) []entry {
 	q.mu.Lock()
+	if !q.pace.patient() && !q.closed {
+		q.mu.Unlock()
+		return dst
+	}
 	dst, weight := q.pop(dst, n, maxWeight)
 	q.pace.taken += weight
 	more := q.ring.Len() > 0

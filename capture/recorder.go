@@ -32,6 +32,10 @@ type Options struct {
 	// panic in it.
 	NewSanitizer func() Sanitizer
 	Log          *zap.Logger // nil: none
+	// Wide is told how many threads step back and work all the same, 0 when none does
+	// any more. One of them that waits for a processor of the machine keeps one of the
+	// Go runtime's (of which there are GOMAXPROCS), so there should be as many more.
+	Wide func(threads int) // nil: nobody
 }
 
 // Recorder takes exchanges and writes their sanitised records. Offer filters and
@@ -50,6 +54,7 @@ type Recorder struct {
 
 	threads int // that step back
 	scribe  *scribe
+	wide    func(threads int)
 
 	mu     sync.Mutex // guards the state's three parts, for a few instructions
 	paused bool
@@ -94,7 +99,7 @@ func NewRecorder(cfg Config, o Options) (*Recorder, error) {
 		workers *= 2 // eager ones besides
 	}
 	r := &Recorder{
-		cfg: cfg, open: o.Open, make: o.NewSanitizer, log: o.Log,
+		cfg: cfg, open: o.Open, make: o.NewSanitizer, log: o.Log, wide: o.Wide,
 		counts: newTally(), queue: newQueue(int64(cfg.Queue)), disk: StateOn,
 		full: make(chan *chunk, chunksFor(workers)), empty: make(chan *chunk, chunksFor(workers)),
 		asked: make(chan request), abort: make(chan struct{}), done: make(chan struct{}),

@@ -105,6 +105,18 @@ func (s *scribe) alone(do func()) {
 	s.rec.timed(do)
 }
 
+// writeNow writes a chunk in the caller's place, unless somebody else writes.
+func (s *scribe) writeNow(c *chunk) bool {
+	select {
+	case s.busy <- struct{}{}:
+	default:
+		return false
+	}
+	defer func() { <-s.busy }()
+	s.write(c)
+	return true
+}
+
 // catchUp writes chunks while more than one waits and nobody else writes. An eager
 // worker calls it: the writer's own thread may have to wait for a processor.
 func (s *scribe) catchUp() {

@@ -26,8 +26,3 @@ func (r *Recorder) stepBack(work func()) {
 	}
 	work()
 }
-
-// Threads is how many threads step back for the proxy. While one of them has a
-// processor of the Go runtime (of which there are GOMAXPROCS) nobody else has it,
-// even when the thread itself waits for one of the machine's.
-func (r *Recorder) Threads() int { return r.threads }

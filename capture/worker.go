@@ -94,13 +94,16 @@ func (w *worker) run() {
 	}
 }
 
-// runEager works while the queue is pressed, and on what is left in the end. The
-// writer may be behind too, as it steps back like the patient workers.
+// runEager works while the load is light or the queue is pressed, and on what is left
+// in the end. The writer may be behind too, as it steps back like the patient workers.
 func (w *worker) runEager() {
 	q := w.rec.queue
 	for open := true; open; {
 		select {
 		case <-q.help:
+			if !q.heavy() {
+				w.linger()
+			}
 		case <-q.done:
 			open = false
 		}
@@ -140,14 +143,19 @@ func (w *worker) wait() bool {
 	case <-q.done:
 		return true
 	}
+	w.linger()
+	return true
+}
+
+// linger waits a moment for more work to come together.
+func (w *worker) linger() {
 	w.timer.Reset(linger)
 	defer w.timer.Stop()
 	select {
 	case <-w.timer.C:
-	case <-q.hurry:
-	case <-q.done:
+	case <-w.rec.queue.hurry:
+	case <-w.rec.queue.done:
 	}
-	return true
 }
 
 // one takes an exchange to its end: a line in the chunk, or a counted drop. The
@@ -218,9 +226,14 @@ func (w *worker) encode(x *Exchange) (n int64, drop string) {
 	return w.out.add(&w.record), ""
 }
 
-// send hands the chunk over. There is always room: all chunks would fit.
+// send hands the chunk over. There is always room: all chunks would fit. While the
+// load is light the writer's thread, which steps back, is spared.
 func (w *worker) send() {
 	if w.out == nil || len(w.out.lines) == 0 {
+		return
+	}
+	if w.rec.cfg.Nice > 0 && !w.rec.queue.heavy() && w.rec.scribe.writeNow(w.out) {
+		w.out = nil
 		return
 	}
 	w.rec.full <- w.out

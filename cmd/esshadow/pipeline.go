@@ -93,7 +93,7 @@ func (g *gateway) startTaps(ctx context.Context, s *streams, set *settings) erro
 	}
 	g.writer = p.meta.Writer
 	if cfg.Capture.Files.Dir != "" {
-		if err := g.startCapture(ctx, p, cfg); err != nil {
+		if err := g.startCapture(ctx, p, s, cfg); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (g *gateway) checkTaps(cfg *configs.Config) error {
 }
 
 // startCapture makes the recorder: the files' header, workers.
-func (g *gateway) startCapture(ctx context.Context, p policy, cfg *configs.Config) error {
+func (g *gateway) startCapture(ctx context.Context, p policy, s *streams, cfg *configs.Config) error {
 	to, err := segment.ParseRecipients(cfg.Sanitize.Recipients)
 	if err != nil {
 		return usage("sanitize.recipients: %w", err)
@@ -140,6 +140,7 @@ func (g *gateway) startCapture(ctx context.Context, p policy, cfg *configs.Confi
 		Open:         capture.OpenSegments(cfg.Capture.Files, meta, g.log, segment.WithRecipients(to)),
 		NewSanitizer: func() capture.Sanitizer { return p.pipe.Worker() },
 		Log:          g.log,
+		Wide:         widener(s.env),
 	})
 	return err
 }

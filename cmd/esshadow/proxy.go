@@ -178,9 +178,6 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 		return g.stop(s, set, &codeError{exitUsage, err})
 	}
 	defer followMemory(s.env, g.memoryWanted)()
-	if g.recorder != nil {
-		defer widen(s.env, g.recorder.Threads())()
-	}
 	return g.stop(s, set, g.serve(ctx, s, set))
 }
 
