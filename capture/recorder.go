@@ -118,13 +118,15 @@ func NewRecorder(cfg Config, o Options) (*Recorder, error) {
 func (r *Recorder) start() {
 	r.scribe = newScribe(r)
 	r.scribe.reopen(time.Now())
+	if r.cfg.Nice > 0 {
+		r.threads = r.cfg.Workers + 1
+		r.queue.pace.on = true
+	}
 	var workers, all sync.WaitGroup
 	for range r.cfg.Workers {
 		workers.Go(func() { r.stepBack(newWorker(r).run) })
 	}
 	if r.cfg.Nice > 0 {
-		r.threads = r.cfg.Workers + 1
-		r.queue.pace.on = true
 		for range r.cfg.Workers {
 			workers.Go(newWorker(r).runEager)
 		}
