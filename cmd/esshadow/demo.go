@@ -170,7 +170,11 @@ func (d *demo) seedTarget(ctx context.Context, name, target string) error {
 		return err
 	}
 	d.say("   loaded from the capture: %d requests sent, %d answered", rep.Counts.Sent, rep.Counts.Answered)
-	return nil
+	// A refresh is not replayed. Without one the first search would pay for it, as
+	// it did not on the source.
+	c := newDemoClient(target)
+	defer c.http.CloseIdleConnections()
+	return c.send(ctx, "/products/_refresh", "", nil)
 }
 
 // searches replays what came after the loading.

@@ -192,7 +192,7 @@ func (c *demoClient) send(ctx context.Context, path, media string, body []byte) 
 		return err
 	}
 	if res.StatusCode >= 300 {
-		return fmt.Errorf("demo: the source answers %d: %.200s", res.StatusCode, answer)
+		return fmt.Errorf("demo: %s answers %d: %.200s", path, res.StatusCode, answer)
 	}
 	return nil
 }

@@ -85,6 +85,8 @@ type Engine struct {
 	faults faultState
 	queue  *bleve.AnalysisQueue
 
+	packers sync.Pool // of *gzip.Writer
+
 	mu      sync.RWMutex
 	indices map[string]*index
 	docs    int    // living, over all indices

@@ -70,7 +70,7 @@ func (e *Engine) serve(w http.ResponseWriter, hr *http.Request) {
 			h.Set("Allow", f.allow)
 		}
 	}
-	write(w, hr, out, p)
+	e.write(w, hr, out, p)
 }
 
 // answer decides everything but how it is written.
@@ -144,7 +144,7 @@ func readBody(hr *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-func write(w http.ResponseWriter, hr *http.Request, out answer, p params) {
+func (e *Engine) write(w http.ResponseWriter, hr *http.Request, out answer, p params) {
 	h := w.Header()
 	body := out.body
 	if out.text {
@@ -154,16 +154,27 @@ func write(w http.ResponseWriter, hr *http.Request, out answer, p params) {
 		body = reshape(body, p)
 	}
 	if strings.Contains(hr.Header.Get("Accept-Encoding"), "gzip") && len(body) > 0 {
-		var z bytes.Buffer
-		zw, _ := gzip.NewWriterLevel(&z, gzip.BestSpeed)
-		_, _ = zw.Write(body) // into memory: cannot fail
-		_ = zw.Close()
-		body = z.Bytes()
+		body = e.pack(body)
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(out.status)
 	_, _ = w.Write(body) // the client went away: nothing to be done; HEAD sends none
+}
+
+// pack gives body as gzip. A writer has more than a MiB of tables, so they are kept.
+func (e *Engine) pack(body []byte) []byte {
+	var z bytes.Buffer
+	zw, kept := e.packers.Get().(*gzip.Writer)
+	if kept {
+		zw.Reset(&z)
+	} else {
+		zw, _ = gzip.NewWriterLevel(&z, gzip.BestSpeed) // the level is a valid one
+	}
+	_, _ = zw.Write(body) // into memory: cannot fail
+	_ = zw.Close()
+	e.packers.Put(zw)
+	return z.Bytes()
 }
 
 func contentType(accept string) string {
