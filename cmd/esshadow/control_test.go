@@ -234,7 +234,11 @@ func TestReload(t *testing.T) {
 		r := esshadow(t, nil, "ctl", "reload", "--json", "--admin", admin).want(t, code)
 		return decode[reloadResult](t, r.out)
 	}
+	ask := func() statusReport {
+		return decode[statusReport](t, esshadow(t, nil, "ctl", "status", "--json", "--admin", admin).want(t, exitDone).out)
+	}
 	send(t, "POST", url+"/_bulk", bulkBody("items", 0, 4))
+	wait(t, "the exchange came", func() bool { return ask().Capture.Received == 1 }) // it does after its answer
 
 	write(two.url, "  upstream_timeout: 5s\n  max_header: 64KiB\n  listen: 127.0.0.1:1\ncapture:\n  sample: 0.5\n  ops: {exclude: [bulk]}\nsanitize:\n  preset: strict\nlog:\n  level: debug\n")
 	r := reload(exitDone)
@@ -254,9 +258,6 @@ func TestReload(t *testing.T) {
 	send(t, "POST", url+"/items/_search", searchBody(1))
 	if two.requests.Load() != before+2 {
 		t.Errorf("the second engine got %d requests", two.requests.Load()-before)
-	}
-	ask := func() statusReport {
-		return decode[statusReport](t, esshadow(t, nil, "ctl", "status", "--json", "--admin", admin).want(t, exitDone).out)
 	}
 	wait(t, "the exchanges came", func() bool { return ask().Capture.Received == 3 })
 	s := ask()
