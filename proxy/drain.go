@@ -14,6 +14,9 @@ import (
 // Listen opens Config.Listen.
 func Listen(ctx context.Context, cfg *Config) (net.Listener, error) {
 	lc := net.ListenConfig{}
+	// Of a socket for multipath TCP, which Go would make, the kernel refuses what
+	// steerAway asks.
+	lc.SetMultipathTCP(false)
 	if cfg.ReusePort {
 		lc.Control = func(_, _ string, c syscall.RawConn) error {
 			var failed error
@@ -52,7 +55,9 @@ func (p *Proxy) drain(ln *listener, served <-chan error) error {
 	limit, stop := context.WithTimeout(p.killed, cfg.Drain)
 	defer stop()
 	if cfg.ReusePort {
-		steerAway(ln.Listener)
+		if err := steerAway(ln.Listener); err != nil {
+			p.log.Warn("new connections cannot be kept from this process while it ends: some may be reset", zap.Error(err))
+		}
 		pause(limit, min(handOver, cfg.Drain/4))
 	}
 	ln.finish(limit)

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"errors"
 	"net"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,21 +19,23 @@ func sharePort(fd uintptr) error {
 // so that is the successor's. Without one the kernel finds no second socket and
 // goes on as before. Connections are lost otherwise: those that wait, or are
 // still shaking hands, when a listening socket closes.
-func steerAway(ln net.Listener) {
+func steerAway(ln net.Listener) error {
 	sc, ok := ln.(syscall.Conn)
 	if !ok {
-		return
+		return errors.ErrUnsupported
 	}
 	raw, err := sc.SyscallConn()
 	if err != nil {
-		return
+		return err
 	}
 	program := [1]unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 1}}
-	_ = raw.Control(func(fd uintptr) {
-		_ = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_CBPF, &unix.SockFprog{
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_CBPF, &unix.SockFprog{
 			Len: uint16(len(program)), Filter: &program[0],
 		})
 	})
+	return errors.Join(err, os.NewSyscallError("setsockopt", refused))
 }
 
 // waiting reports whether a connection waits to be accepted.

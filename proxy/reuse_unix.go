@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"errors"
 	"net"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +15,7 @@ func sharePort(fd uintptr) error {
 }
 
 // steerAway cannot be done on this system.
-func steerAway(net.Listener) {}
+func steerAway(net.Listener) error { return errors.ErrUnsupported }
 
 // waiting is unknown on this system.
 func waiting(net.Listener) bool { return false }
