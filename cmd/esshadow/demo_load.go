@@ -14,7 +14,7 @@ import (
 
 // The documents of the demo.
 const (
-	demoDocs     = 4000
+	demoDocs     = 2000
 	demoBulk     = 200 // documents of a bulk
 	demoClients  = 16
 	writesPerSec = 2 // bulks among the searches

@@ -50,9 +50,29 @@ func main() {
 
 // run is the whole program but for the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) (string, bool)) int {
-	root := newRoot(&streams{in: stdin, out: stdout, err: stderr, env: env})
+	out := &output{to: stdout}
+	root := newRoot(&streams{in: stdin, out: out, err: stderr, env: env})
 	root.SetArgs(args)
-	return exitCode(root.ExecuteContext(context.Background()), stderr)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		err = out.err // of a command that did not look
+	}
+	return exitCode(err, stderr)
+}
+
+// output remembers that something could not be written: half a list on a full disk
+// must not pass for the whole.
+type output struct {
+	to  io.Writer
+	err error // the first
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // exitCode says what went wrong, if anything did, and with which code to end.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -225,4 +226,24 @@ func decode[T any](t *testing.T, text string) T {
 		t.Fatalf("not JSON: %v: %.300s", err, text)
 	}
 	return v
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// What cannot be printed is an error of every command, of those that print help too.
+func TestOutputOnAFullDisk(t *testing.T) {
+	for _, args := range [][]string{
+		{"--help"}, {"version"}, {"version", "--json"}, {"config"}, {"config", "print"}, {"replay", "--help"},
+		{"sanitize", "check", "--preset", "strict"},
+		{"sanitize", "explain", "--preset", "strict", "user.name"}, {"sanitize", "test", "--preset", "strict"},
+	} {
+		var stderr bytes.Buffer
+		code := run(args, strings.NewReader(""), fullDisk{}, &stderr, func(string) (string, bool) { return "", false })
+		if code != exitFailed || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%v: exit code %d, says %q", args, code, stderr.String())
+		}
+	}
 }
