@@ -35,7 +35,7 @@ test: ## all tests that need nothing but Go
 
 .PHONY: race
 race: ## the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) ## golangci-lint, pinned
