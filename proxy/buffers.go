@@ -3,7 +3,6 @@ package proxy
 import (
 	"math/bits"
 	"sync"
-	"sync/atomic"
 )
 
 const (
@@ -17,14 +16,22 @@ type buffer struct{ b []byte }
 
 // buffers hands out memory in powers of two. What it keeps above 64 KiB is
 // bounded in bytes, since a sync.Pool of bodies holds as much as the worst
-// moment of the last minutes needed.
+// moment of the last minutes needed. Where room is short, what has lain there for
+// longest gives way: sizes that were in use once must not keep out those that are.
 type buffers struct {
 	limit int64
-	held  atomic.Int64
 	small [smallShift - minShift + 1]sync.Pool
 
 	mu    sync.Mutex
-	large [maxShift - smallShift][]*buffer
+	held  int64 // bytes in large, at most limit
+	puts  uint64
+	large [maxShift - smallShift][]kept // by size; the last is given out first, so the first is the oldest
+}
+
+// kept is a buffer that waits to be used again.
+type kept struct {
+	*buffer
+	at uint64 // of buffers.puts
 }
 
 func newBuffers(limit int64) *buffers { return &buffers{limit: limit} }
@@ -94,22 +101,40 @@ func (p *buffers) pop(shift int) *buffer {
 	if n == 0 {
 		return nil
 	}
-	b := (*class)[n-1]
-	(*class)[n-1] = nil
+	b := (*class)[n-1].buffer
+	(*class)[n-1] = kept{}
 	*class = (*class)[:n-1]
-	p.held.Add(-int64(cap(b.b)))
+	p.held -= int64(cap(b.b))
 	return b
 }
 
 func (p *buffers) push(shift int, b *buffer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.held.Load()+int64(cap(b.b)) > p.limit {
+	size := int64(cap(b.b))
+	if size > p.limit {
 		return
 	}
-	p.held.Add(int64(cap(b.b)))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.held+size > p.limit {
+		p.forgetOldest()
+	}
+	p.held += size
+	p.puts++
 	class := &p.large[shift-smallShift-1]
-	*class = append(*class, b)
+	*class = append(*class, kept{b, p.puts})
+}
+
+// forgetOldest leaves a buffer to the garbage collector. There is one, and p.mu is held.
+func (p *buffers) forgetOldest() {
+	var oldest *[]kept
+	for i := range p.large {
+		if class := &p.large[i]; len(*class) > 0 && (oldest == nil || (*class)[0].at < (*oldest)[0].at) {
+			oldest = class
+		}
+	}
+	p.held -= int64(cap((*oldest)[0].b))
+	(*oldest)[0] = kept{}
+	*oldest = (*oldest)[1:]
 }
 
 // shiftOf is the exponent of the smallest power of two that holds n.

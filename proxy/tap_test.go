@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+	"pgregory.net/rapid"
 
 	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/internal/size"
@@ -184,7 +185,7 @@ func TestBuffersAreBounded(t *testing.T) {
 		p.put(b)
 	}
 	p.put(nil)
-	if got := p.held.Load(); got > 1<<20 || got == 0 {
+	if got := p.held; got > 1<<20 || got == 0 {
 		t.Errorf("%d bytes are kept", got)
 	}
 	b := p.get(10)
@@ -192,4 +193,66 @@ func TestBuffersAreBounded(t *testing.T) {
 	if b = p.grow(b, 100000); string(b.b) != "abc" || cap(b.b) < 100003 {
 		t.Errorf("grown to %q of %d", b.b, cap(b.b))
 	}
+}
+
+// Sizes that were in use once do not keep out those that are: of the buffers that are
+// kept, those stay that were used last, whatever their size.
+func TestBuffersOfAnEarlierLoadGiveWay(t *testing.T) {
+	const limit = 4 << 20
+	p := newBuffers(limit)
+	inUse := func(n, size int) (reused int) {
+		held, made := make([]*buffer, n), map[*buffer]bool{}
+		for range 3 {
+			for i := range held {
+				held[i] = p.get(size)
+				if made[held[i]] {
+					reused++
+				}
+				made[held[i]] = true
+			}
+			for _, b := range held {
+				p.put(b)
+			}
+		}
+		return reused
+	}
+	for _, load := range []struct{ n, size int }{{32, 100_000}, {4, 1 << 20}, {1, 4 << 20}, {32, 100_000}, {8, 500_000}} {
+		if got := inUse(load.n, load.size); got != 2*load.n {
+			t.Errorf("%d buffers of %d bytes fit: %d were used again, want %d", load.n, load.size, got, 2*load.n)
+		}
+	}
+	if inUse(2, 200_000); len(p.large[shiftOf(500_000)-smallShift-1]) < 6 {
+		t.Error("two small buffers pushed out more than their size")
+	}
+}
+
+// What the pool says that it holds is what it holds, and never more than its limit.
+func TestBuffersHeldIsTheirSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newBuffers(rapid.Int64Range(0, 4<<20).Draw(t, "limit"))
+		var out []*buffer
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			if len(out) > 0 && rapid.Bool().Draw(t, "put") {
+				p.put(out[len(out)-1])
+				out = out[:len(out)-1]
+			} else {
+				out = append(out, p.get(rapid.IntRange(0, 5<<20).Draw(t, "size")))
+			}
+			sum, newest := int64(0), uint64(0)
+			for _, class := range p.large {
+				at := uint64(0)
+				for _, b := range class {
+					sum += int64(cap(b.b))
+					if b.at <= at {
+						t.Fatalf("a class is not in the order of its puts")
+					}
+					at = b.at
+				}
+				newest = max(newest, at)
+			}
+			if sum != p.held || sum > p.limit || newest > p.puts {
+				t.Fatalf("%d bytes are kept, said to be %d, of %d", sum, p.held, p.limit)
+			}
+		}
+	})
 }
