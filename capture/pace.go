@@ -16,7 +16,8 @@ import "time"
 // futile: clients are slowed down for a capture that has holes anyway. Then the
 // queue is lossy until less is lost: the patient ones go on with what is left over,
 // and no more is queued than they take in half a second, so that what is captured
-// is not late besides.
+// is not late besides. Whoever had to wait for a processor then rests before he goes
+// on: even the nicest thread takes turns, caches and memory from clients.
 const (
 	paceEvery   = 100 * time.Millisecond // a tick
 	lateTicks   = 5                      // an exchange that waits for so long is late
@@ -28,6 +29,9 @@ const (
 	pressedMany = 512                    // requests are, too: small ones that wait are cold in the caches
 	largeWeight = 64 << 10               // bytes of an exchange that makes the load heavy
 	calmTicks   = 100                    // after so many without one it is light again
+
+	crowdedFrom = 2  // times its processor time is what a crowded worker needs for its work at least
+	restFactor  = 32 // of its processor time is what it then rests: with its part of writing, a twentieth is left
 )
 
 // pace is what a queue knows of how well it is emptied. The queue's lock guards it.
@@ -37,7 +41,9 @@ type pace struct {
 	heavy bool   // the patient ones work
 	large uint32 // the tick of the last large exchange
 
-	offered, refused, taken int64 // bytes in this window; taken by patient workers
+	offered, refused int64             // bytes in this tick
+	lately           [paceWindow]flows // the last ticks, in turn
+	taken            int64             // bytes that patient workers took in this window
 
 	rate  int64 // bytes that patient workers take in a second, smoothed
 	lossy bool
@@ -45,33 +51,51 @@ type pace struct {
 	probe time.Duration // the last rest's whole length
 }
 
-// next ends a tick, and at the end of a window judges it. It tells whether the
-// queue became lossy or ceased to be.
+// flows are bytes of exchanges within a time.
+type flows struct{ offered, refused int64 }
+
+// next ends a tick, and judges what came lately. It tells whether the queue became
+// lossy, which it may at any tick, or ceased to be, which it does at the end of a window.
 func (p *pace) next() (changed bool) {
 	p.tick++
 	p.heavy = p.heavy && p.tick-p.large <= calmTicks
-	if !p.on || p.tick%paceWindow != 0 {
+	if !p.on {
 		return false
 	}
-	const window = paceWindow * paceEvery
-	offered, refused := p.offered, p.refused
-	p.rate = (p.rate + p.taken*int64(time.Second/paceEvery)/paceWindow) / 2
-	p.offered, p.refused, p.taken = 0, 0, 0
-	switch {
-	case !p.lossy && refused > offered/2:
+	p.lately[p.tick%paceWindow] = flows{p.offered, p.refused}
+	p.offered, p.refused = 0, 0
+	var sum flows
+	for _, f := range p.lately {
+		sum.offered, sum.refused = sum.offered+f.offered, sum.refused+f.refused
+	}
+	was := p.lossy
+	if was {
+		p.rest -= paceEvery
+	}
+	if !was && sum.refused > sum.offered/2 {
 		p.lossy = true
 		p.probe = min(max(2*p.probe, firstProbe), lastProbe)
 		p.rest = p.probe
-		return true
-	case !p.lossy:
-		if refused == 0 {
-			p.probe = max(0, p.probe-window) // forgotten as slowly as it grew
-		}
-		return false
 	}
-	p.rest -= window
-	p.lossy = refused > offered/4 && p.rest > 0
-	return !p.lossy
+	if p.tick%paceWindow == 0 {
+		p.endWindow(sum, was)
+	}
+	return was != p.lossy
+}
+
+// endWindow looks at what came in a window, at whose last tick the queue was lossy
+// already, or not.
+func (p *pace) endWindow(sum flows, was bool) {
+	p.rate = (p.rate + p.taken*int64(time.Second/paceEvery)/paceWindow) / 2
+	p.taken = 0
+	switch {
+	case was:
+		if p.lossy = sum.refused > sum.offered/4 && p.rest > 0; !p.lossy {
+			p.lately = [paceWindow]flows{} // the next try is judged by itself
+		}
+	case sum.refused == 0:
+		p.probe = max(0, p.probe-paceWindow*paceEvery) // forgotten as slowly as it grew
+	}
 }
 
 // meet notes an exchange of that weight. It tells whether the load became heavy.
@@ -160,4 +184,55 @@ func (q *queue) pressed() bool {
 // overflowing, and that they can. q.mu is held.
 func (q *queue) full() bool {
 	return q.pace.on && !q.pace.lossy && (q.held >= q.limit/pressedPart || q.ring.Len() >= pressedMany)
+}
+
+// lossy says that more is lost than captured. See pace.
+func (q *queue) lossy() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.pace.lossy
+}
+
+// effort is what sanitising took: processor time of the thread, and time that passed.
+type effort struct{ cpu, wall time.Duration }
+
+// rest is how long a worker leaves the processors to others after this effort: not at
+// all where it had one for itself.
+func (e effort) rest() time.Duration {
+	if e.wall <= crowdedFrom*e.cpu {
+		return 0
+	}
+	return restFactor * e.cpu
+}
+
+// rest follows on work that was done while the queue was lossy. It ends early when the
+// queue is lossy no more.
+func (w *worker) rest() {
+	q := w.rec.queue
+	left := w.effort.rest()
+	w.effort = effort{}
+	for left > 0 && q.lossy() {
+		d := min(left, paceEvery)
+		left -= d
+		w.timer.Reset(d)
+		select {
+		case <-w.timer.C:
+		case <-q.done:
+			w.timer.Stop()
+			return
+		}
+	}
+}
+
+// measured is encode; while the queue is lossy it notes the effort.
+func (w *worker) measured(x *Exchange) (n int64, drop string) {
+	if !w.lossy {
+		return w.encode(x)
+	}
+	cpu, wall := threadTime(), time.Now()
+	defer func() {
+		w.effort.cpu += threadTime() - cpu
+		w.effort.wall += time.Since(wall)
+	}()
+	return w.encode(x)
 }

@@ -80,6 +80,123 @@ func TestPaceTriesAgain(t *testing.T) {
 	}
 }
 
+// A flood makes a queue lossy as soon as more was lost than kept in the last ticks,
+// wherever in a window it began; once it is over, the next one is judged by itself.
+func TestPaceIsQuick(t *testing.T) {
+	for phase := range paceWindow {
+		p := pace{on: true}
+		for range phase {
+			p.next()
+		}
+		tick := func(offered, refused int64) bool {
+			p.offered, p.refused = offered, refused
+			return p.next()
+		}
+		if tick(100<<20, 40<<20) || p.lossy { // the queue takes the rest
+			t.Errorf("phase %d: lossy although more was kept than lost", phase)
+		}
+		if !tick(100<<20, 95<<20) || !p.lossy {
+			t.Errorf("phase %d: not lossy when more was lost than kept", phase)
+		}
+		for range 2 * paceWindow {
+			tick(0, 0)
+		}
+		if p.lossy || tick(100<<20, 50<<20) {
+			t.Errorf("phase %d: lossy for what is past", phase)
+		}
+	}
+}
+
+// Who had to share a processor rests, who had one for himself does not.
+func TestRestAfterAnEffort(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		effort effort
+		want   time.Duration
+	}{
+		{effort{}, 0},
+		{effort{cpu: 5 * ms, wall: 5 * ms}, 0},
+		{effort{cpu: 5 * ms, wall: 10 * ms}, 0},
+		{effort{cpu: 5 * ms, wall: 11 * ms}, 160 * ms},
+		{effort{cpu: 5 * ms, wall: time.Minute}, 160 * ms},
+		{effort{wall: ms}, 0}, // the clock of the thread does not go
+	} {
+		if got := c.effort.rest(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.effort, got, c.want)
+		}
+	}
+}
+
+// A rest takes its time while the queue is lossy, ends within a tick when it is so no
+// more, and at once with the queue; without an effort there is none.
+func TestRestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name     string
+			lossy    bool
+			effort   effort
+			calm     time.Duration // the queue is lossy until then; 0: throughout
+			closed   time.Duration // and then closed; 0: never
+			from, to time.Duration
+		}{
+			{"whole", true, effort{cpu: 10, wall: 100}, 0, 0, 320, 320},
+			{"long", true, effort{cpu: time.Second, wall: time.Minute}, 0, 0, 32 * time.Second, 32 * time.Second},
+			{"no effort", true, effort{}, 0, 0, 0, 0},
+			{"not lossy", false, effort{cpu: time.Second, wall: time.Minute}, 0, 0, 0, 0},
+			{"calm", true, effort{cpu: time.Second, wall: time.Minute}, time.Second, 0, time.Second, time.Second + paceEvery},
+			{"closed", true, effort{cpu: time.Second, wall: time.Minute}, 0, 1010 * time.Millisecond, 1010 * time.Millisecond, 1010 * time.Millisecond},
+		} {
+			q := newQueue(1 << 20)
+			q.pace.on, q.pace.lossy = true, c.lossy
+			w := newWorker(&Recorder{queue: q})
+			w.effort = c.effort
+			if c.calm > 0 {
+				time.AfterFunc(c.calm, func() {
+					q.mu.Lock()
+					q.pace.lossy = false
+					q.mu.Unlock()
+				})
+			}
+			if c.closed > 0 {
+				time.AfterFunc(c.closed, q.close)
+			}
+			begin := time.Now()
+			w.rest()
+			if got := time.Since(begin); got < c.from || got > c.to {
+				t.Errorf("%s: %s, want %s to %s", c.name, got, c.from, c.to)
+			}
+			if w.effort != (effort{}) {
+				t.Errorf("%s: the effort counts again", c.name)
+			}
+		}
+	})
+}
+
+// Only what is done while the queue is lossy counts as an effort.
+func TestEffortIsOfLossyTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := worker{out: new(chunk), sanitize: slow{}}
+		for _, lossy := range []bool{false, true} {
+			w.lossy = lossy
+			if _, drop := w.measured(&Exchange{Target: "/_search", Body: []byte("{}")}); drop != "" {
+				t.Fatal(drop)
+			}
+			if got := w.effort.wall == time.Second; got != lossy {
+				t.Errorf("lossy %v: an effort of %s", lossy, w.effort.wall)
+			}
+		}
+	})
+}
+
+// slow takes a second.
+type slow struct{}
+
+func (slow) Sanitize(r *Record, _ *Exchange) string {
+	wait(time.Second)
+	r.Op = "search"
+	return ""
+}
+
 // Whatever happens, a queue may hold at least what a lossy one may and at most its
 // limit, and a pace that is off changes nothing.
 func TestPaceLimit(t *testing.T) {

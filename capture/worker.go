@@ -72,6 +72,8 @@ type worker struct {
 	out      *chunk
 	batch    []entry
 	timer    *time.Timer
+	lossy    bool   // the queue was when the batch was begun
+	effort   effort // of the batch, if it was
 }
 
 func newWorker(r *Recorder) *worker {
@@ -86,6 +88,7 @@ func (w *worker) run() {
 		w.batch = w.rec.queue.take(w.batch[:0], batchCount, batchWeight)
 		if len(w.batch) > 0 {
 			w.rec.timed(w.work)
+			w.rest()
 			continue
 		}
 		if !w.wait() {
@@ -114,12 +117,14 @@ func (w *worker) runEager() {
 			}
 			w.rec.timed(w.work)
 			w.rec.scribe.catchUp()
+			w.rest()
 		}
 	}
 }
 
 // work is done on the batch.
 func (w *worker) work() {
+	w.lossy = w.rec.queue.lossy()
 	for i, e := range w.batch {
 		w.batch[i] = entry{}
 		w.one(e)
@@ -165,7 +170,7 @@ func (w *worker) one(e entry) {
 	t := e.x.Time
 	n, reason := int64(0), w.chunk()
 	if reason == "" {
-		n, reason = w.encode(e.x)
+		n, reason = w.measured(e.x)
 		w.rec.watch(reason != "")
 	}
 	w.rec.release(e.x)
