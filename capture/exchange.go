@@ -25,6 +25,9 @@ type Exchange struct {
 	// BodySize is the length of the request body on the wire. Body is empty and
 	// shorter when it exceeded what is captured.
 	BodySize int64
+	// Unheld says that there was no room for the bodies when they passed: neither was
+	// copied, whatever their sizes.
+	Unheld bool
 
 	Status       int    // 0: no answer, Err says why
 	Err          string // error class: timeout, refused, reset, cancelled …

@@ -31,7 +31,7 @@ const (
 	calmTicks   = 100                    // after so many without one it is light again
 
 	crowdedFrom = 2  // times its processor time is what a crowded worker needs for its work at least
-	restFactor  = 32 // of its processor time is what it then rests: with its part of writing, a twentieth is left
+	restFactor  = 64 // times its processor time is what it then rests
 )
 
 // pace is what a queue knows of how well it is emptied. The queue's lock guards it.

@@ -117,8 +117,8 @@ func TestRestAfterAnEffort(t *testing.T) {
 		{effort{}, 0},
 		{effort{cpu: 5 * ms, wall: 5 * ms}, 0},
 		{effort{cpu: 5 * ms, wall: 10 * ms}, 0},
-		{effort{cpu: 5 * ms, wall: 11 * ms}, 160 * ms},
-		{effort{cpu: 5 * ms, wall: time.Minute}, 160 * ms},
+		{effort{cpu: 5 * ms, wall: 11 * ms}, 320 * ms},
+		{effort{cpu: 5 * ms, wall: time.Minute}, 320 * ms},
 		{effort{wall: ms}, 0}, // the clock of the thread does not go
 	} {
 		if got := c.effort.rest(); got != c.want {
@@ -139,8 +139,8 @@ func TestRestEnds(t *testing.T) {
 			closed   time.Duration // and then closed; 0: never
 			from, to time.Duration
 		}{
-			{"whole", true, effort{cpu: 10, wall: 100}, 0, 0, 320, 320},
-			{"long", true, effort{cpu: time.Second, wall: time.Minute}, 0, 0, 32 * time.Second, 32 * time.Second},
+			{"whole", true, effort{cpu: 10, wall: 100}, 0, 0, 640, 640},
+			{"long", true, effort{cpu: time.Second, wall: time.Minute}, 0, 0, 64 * time.Second, 64 * time.Second},
 			{"no effort", true, effort{}, 0, 0, 0, 0},
 			{"not lossy", false, effort{cpu: time.Second, wall: time.Minute}, 0, 0, 0, 0},
 			{"calm", true, effort{cpu: time.Second, wall: time.Minute}, time.Second, 0, time.Second, time.Second + paceEvery},

@@ -67,9 +67,20 @@ func (q *queue) room(w int64, write bool) bool {
 	return q.held+w <= limit
 }
 
+// mayTake tells whether w bytes more might be held. It is asked before they are, so
+// that a lossy queue costs no copies; as long as the queue is not, it says yes.
+func (q *queue) mayTake(w int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.pace.lossy || q.room(w, true)
+}
+
 // put takes an exchange, or says why not.
 func (q *queue) put(x *Exchange, write bool) (refused string) {
 	e := entry{x: x, weight: x.Weight()}
+	if x.Unheld {
+		e.weight += x.BodySize + x.AnswerSize // would have been, and was refused
+	}
 	q.mu.Lock()
 	e.tick = q.pace.tick
 	if q.closed {
@@ -77,7 +88,7 @@ func (q *queue) put(x *Exchange, write bool) (refused string) {
 		return DropClosed
 	}
 	became := q.pace.meet(e.weight)
-	if !q.room(e.weight, write) {
+	if x.Unheld || !q.room(e.weight, write) {
 		q.pace.refused += e.weight
 		q.mu.Unlock()
 		return DropQueueFull

@@ -88,3 +88,64 @@ func TestReserveOfAQueue(t *testing.T) {
 		}
 	}
 }
+
+// Only a lossy queue says in advance that it has no room. What was not held therefore
+// is refused even when room came since, and counts as lost.
+func TestRoomInAdvance(t *testing.T) {
+	q := newQueue(8 << 20)
+	q.pace.on, q.writesFirst = true, true
+	x := func(n int) *Exchange { return &Exchange{Body: make([]byte, n), BodySize: int64(n)} }
+	if refused := q.put(x(5<<20), true); refused != "" {
+		t.Fatal(refused)
+	}
+	if !q.mayTake(100 << 20) {
+		t.Error("no room although the queue is not lossy")
+	}
+	q.pace.lossy = true // it may hold shortQueue
+	if q.mayTake(0) || q.mayTake(1<<20) {
+		t.Error("room in a lossy queue that is full")
+	}
+	if got := q.take(nil, 1, 1); len(got) != 1 {
+		t.Fatal("nothing to take")
+	}
+	q.charge(-(5<<20 + 256))
+	if !q.mayTake(1 << 20) {
+		t.Error("no room in an empty lossy queue")
+	}
+	before, held := q.pace, q.bytes()
+	refused := q.put(&Exchange{Unheld: true, BodySize: 3 << 20, AnswerSize: 1 << 20}, true)
+	const weight = 4<<20 + 256
+	if refused != DropQueueFull || q.pace.refused-before.refused != weight || q.pace.offered-before.offered != weight {
+		t.Errorf("an exchange that was not held: %q, %d of %d bytes refused", refused, q.pace.refused-before.refused, q.pace.offered-before.offered)
+	}
+	if q.bytes() != held || q.ring.Len() != 0 {
+		t.Error("it is in the queue")
+	}
+}
+
+// Each exchange that was not held is counted once, by the reason that it would have
+// had, and released.
+func TestUnheldExchangesAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Default()
+		cfg.MaxBody = 1 << 20
+		f := start(t, cfg, &memory{}, nil)
+		if !f.Room(1 << 30) {
+			t.Error("no room at the start")
+		}
+		unheld := func(target string, size int64, n uint64) *Exchange {
+			x := f.exchange(target, n)
+			x.Body, x.BodySize, x.Unheld = nil, size, true
+			return x
+		}
+		hello := unheld("/", 0, 3)
+		hello.Method = "GET"
+		for _, x := range []*Exchange{unheld("/_bulk", 1<<20, 1), unheld("/_bulk", 1<<20+1, 2), hello, f.exchange("/_bulk", 4)} {
+			f.Offer(x)
+		}
+		s := f.close(t, 4)
+		if s.Captured != 1 || s.Dropped[DropQueueFull] != 1 || s.Dropped[DropBodyTooLarge] != 1 || Sum(s.Filtered) != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -190,11 +190,16 @@ func (r *Recorder) refusal(x *Exchange) string {
 	if reason := r.State().dropReason(); reason != "" {
 		return reason
 	}
-	if x.BodySize > int64(len(x.Body)) || int64(len(x.Body)) > r.body.Load() {
+	held := int64(len(x.Body))
+	if !x.Unheld && x.BodySize > held || max(x.BodySize, held) > r.body.Load() {
 		return DropBodyTooLarge
 	}
 	return ""
 }
+
+// Room tells whether an exchange with so many bytes more in its bodies might be
+// queued now. Only while more is lost than captured the answer is no.
+func (r *Recorder) Room(size int64) bool { return r.queue.mayTake(size) }
 
 // one is the gap that a single request leaves.
 func one(reason string, t int64) Gap { return Gap{Reason: reason, Count: 1, From: t, To: t} }

@@ -13,6 +13,8 @@ import (
 
 type releaseTap struct{}
 
+func (releaseTap) Room(int64) bool { return true }
+
 func (releaseTap) Offer(x *capture.Exchange) { x.Release() }
 
 // cannedNode answers each request of known size with the same bytes.

@@ -49,6 +49,7 @@ type job struct {
 	answer     *buffer // copy or whole of the answer's body
 	answerSize int64
 	copyAnswer bool
+	unheld     bool // the Tap has no room: nothing is copied
 
 	reserved int64 // part of Proxy.bodies
 

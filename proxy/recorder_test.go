@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -203,12 +204,15 @@ func (n *node) url() string { return "http://" + n.ln.Addr().String() }
 
 // keepTap keeps what it is offered.
 type keepTap struct {
+	full atomic.Bool // it says that it has no room
 	mu   sync.Mutex
 	list []*capture.Exchange
 	came chan struct{}
 }
 
 func newTap() *keepTap { return &keepTap{came: make(chan struct{}, 1<<16)} }
+
+func (k *keepTap) Room(int64) bool { return !k.full.Load() }
 
 func (k *keepTap) Offer(x *capture.Exchange) {
 	k.mu.Lock()

@@ -210,6 +210,7 @@ func (j *job) sendWhole(body []byte) error {
 // before the next wait for it.
 func (j *job) stream(body io.Reader, chunked bool) error {
 	chunked = chunked && !j.http10
+	j.askRoom(max(j.resp.length, 0))
 	in, out := j.p.buffers.get(piece), j.p.buffers.get(2*piece)
 	j.pending = out
 	defer func() {

@@ -85,7 +85,7 @@ func (j *job) sendStream(conn *upConn, headBytes, begun []byte) error {
 			return err
 		}
 	}
-	if !j.copyBody {
+	if j.askRoom(max(j.req.length, j.bodySize)); !j.copyBody {
 		j.p.buffers.put(j.body)
 		j.body = nil
 	}

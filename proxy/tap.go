@@ -17,6 +17,10 @@ import (
 // A body that could not be held is nil and has its size all the same.
 type Tap interface {
 	Offer(x *capture.Exchange)
+	// Room tells whether an exchange with so many bytes more in its bodies might be
+	// taken now. It is asked before a body is copied that could pass without; where
+	// there is none the exchange is offered all the same, without bodies and Unheld.
+	Room(size int64) bool
 }
 
 // maxKeptHeaders bounds the header slice that a reused Exchange holds.
@@ -71,7 +75,7 @@ func (j *job) offer(class string) {
 	x.Conn, x.Request = j.client.id, j.client.requests
 	x.Method, x.Target = intern(j.method), string(j.target)
 	x.Header = appendHeader(x.Header[:0], string(j.req.block))
-	x.BodySize = max(j.bodySize, j.req.length)
+	x.BodySize, x.Unheld = max(j.bodySize, j.req.length), j.unheld
 	if j.rest == nil && j.body != nil && j.copyBody && j.bodySize <= int64(j.set.cfg.MaxBody) {
 		x.body, j.body = j.body, nil
 		x.Body = x.body.b
@@ -84,6 +88,23 @@ func (j *job) offer(class string) {
 	}
 	j.p.offered.Add(1)
 	j.p.tap.Offer(&x.Exchange)
+}
+
+// askRoom is called where a body begins that passes in pieces, of size bytes at least.
+// Without room nothing of the exchange is kept.
+func (j *job) askRoom(size int64) {
+	if j.p.tap == nil || j.unheld {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			j.p.metrics.tapPanics.Inc()
+			j.p.logPanic("tap panicked", v)
+		}
+	}()
+	if size <= int64(j.set.cfg.MaxBody) && !j.p.tap.Room(size) {
+		j.copyBody, j.copyAnswer, j.unheld = false, false, true
+	}
 }
 
 func (j *job) offerAnswer(x *exchange) {

@@ -106,17 +106,82 @@ func TestExchangesDoNotShareMemory(t *testing.T) {
 	}
 }
 
+// A body that passes in pieces is not copied where the Tap has no room for it; the
+// exchange is offered all the same, with its sizes, and clients notice nothing.
+func TestTapWithoutRoom(t *testing.T) {
+	const above = 64 << 10
+	text := strings.Repeat("0123456789", above/5)
+	tap := newTap()
+	n := answering(t, func(s *seen) string {
+		if strings.Contains(s.line, "fill") { // while the answer is awaited
+			tap.full.Store(true)
+		}
+		answer := text[:7]
+		if strings.Contains(s.line, "large") {
+			answer = text
+		}
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(answer), answer)
+	})
+	p := start(t, Deps{Tap: tap}, func(c *Config) { c.StreamAbove, c.MaxBody = above, 1<<20 }, n.url())
+	c := dial(t, p.addr)
+	for i, ask := range []struct {
+		target  string
+		size    int
+		chunked bool
+		full    bool // from the beginning
+		unheld  bool
+	}{
+		{"/", len(text), false, false, false},
+		{"/", len(text), false, true, true},
+		{"/", len(text), true, true, true},
+		{"/", above, false, true, false}, // is held whole to be forwarded
+		{"/large", 5, false, true, true},
+		{"/fill", len(text), false, false, false},
+		{"/fill/large", len(text), false, false, true},
+		{"/large", len(text), true, false, false},
+	} {
+		tap.full.Store(ask.full)
+		body, answer := text[:ask.size], text[:7]
+		if strings.Contains(ask.target, "large") {
+			answer = text
+		}
+		head := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+		if ask.chunked {
+			head = "Transfer-Encoding: chunked\r\n\r\n" + string(appendChunkSize(nil, len(body))) + body + chunkEnd(len(body))
+		}
+		a := c.ask("POST " + ask.target + " HTTP/1.1\r\nHost: h\r\n" + head)
+		if a.status() != 200 || string(a.body) != answer || a.err != nil {
+			t.Fatalf("%+v: answer %q, %d bytes, %v", ask, a.line, len(a.body), a.err)
+		}
+		if got := n.requests(); string(got[len(got)-1].body) != body {
+			t.Fatalf("%+v: the node got %d bytes", ask, len(got[len(got)-1].body))
+		}
+		x := tap.wait(t, i+1)[i]
+		if x.Unheld != ask.unheld || x.BodySize != int64(len(body)) || x.AnswerSize != int64(len(answer)) {
+			t.Errorf("%+v: unheld %v, %d and %d bytes", ask, x.Unheld, x.BodySize, x.AnswerSize)
+		}
+		if ask.unheld {
+			body, answer = "", ""
+		}
+		if string(x.Body) != body || string(x.Answer) != answer {
+			t.Errorf("%+v: %d and %d bytes are copied", ask, len(x.Body), len(x.Answer))
+		}
+	}
+}
+
 type panicTap struct{}
 
 func (panicTap) Offer(x *capture.Exchange) { panic("secret " + x.Target) }
 
+func (panicTap) Room(int64) bool { panic("secret") }
+
 func TestTapPanicsDoNotConcernClients(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
 	n := recording(t)
-	p := start(t, Deps{Tap: panicTap{}, Log: zap.New(core)}, nil, n.url())
+	p := start(t, Deps{Tap: panicTap{}, Log: zap.New(core)}, func(c *Config) { c.StreamAbove = 4 << 10 }, n.url())
 	c := dial(t, p.addr)
-	for range 3 {
-		if a := c.ask("GET /secret HTTP/1.1\r\nHost: h\r\n\r\n"); a.status() != 200 {
+	for _, size := range []int{0, 1, 5000} {
+		if a := c.ask(fmt.Sprintf("GET /secret HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size))); a.status() != 200 {
 			t.Fatalf("answer %q", a.line)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,6 +235,11 @@ func (t taps) Offer(x *capture.Exchange) {
 	for _, tap := range t {
 		tap.Offer(x)
 	}
+}
+
+// Room implements proxy.Tap.
+func (t taps) Room(size int64) bool {
+	return slices.ContainsFunc(t, func(tap proxy.Tap) bool { return tap.Room(size) })
 }
 
 // tap is what the proxy offers its exchanges to, nil if nothing wants them.

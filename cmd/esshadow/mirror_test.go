@@ -17,6 +17,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/esshadow/esshadow/capture"
 	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/internal/sandbox"
 	"github.com/esshadow/esshadow/replay/report"
@@ -39,6 +40,30 @@ func waitSums(t *testing.T, admin string, offered float64) string {
 	})
 	return text
 }
+
+// An exchange is copied where any of the taps has room for it.
+func TestTapsRoom(t *testing.T) {
+	for _, c := range []struct {
+		taps taps
+		want bool
+	}{
+		{taps{roomTap(10)}, true},
+		{taps{roomTap(9)}, false},
+		{taps{roomTap(9), roomTap(10)}, true},
+		{taps{roomTap(10), roomTap(9)}, true},
+		{taps{roomTap(9), roomTap(9)}, false},
+	} {
+		if got := c.taps.Room(10); got != c.want {
+			t.Errorf("%v: room %v", c.taps, got)
+		}
+	}
+}
+
+// roomTap has room for so many bytes.
+type roomTap int64
+
+func (r roomTap) Room(size int64) bool  { return size <= int64(r) }
+func (roomTap) Offer(*capture.Exchange) {}
 
 // A mirror of one engine to another with the same documents: all is sent, nothing
 // differs, and the report says so.

@@ -207,6 +207,9 @@ func (m *Mirror) Offer(x *capture.Exchange) {
 	m.door.drop(reason, op)
 }
 
+// Room is always: what the queue cannot hold is shed when it is offered.
+func (m *Mirror) Room(int64) bool { return true }
+
 // judge is the engine's, which calls it once for each outcome.
 func (m *Mirror) judge(o *replay.Outcome) []string {
 	m.door.pass(o.Op, -1)
