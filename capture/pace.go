@@ -122,14 +122,16 @@ func (p *pace) limit(limit int64) int64 {
 }
 
 // keepPace tells the queue the time and calls eager workers when it is pressed. While
-// the load is heavy, the patient ones' threads have processors of the Go runtime besides.
+// the load is heavy, the patient ones' threads have processors of the Go runtime besides,
+// but not in a lossy queue: there they rest, and with more threads than processors
+// clients' goroutines would only be in each other's way.
 func (r *Recorder) keepPace() {
 	tick := time.NewTicker(paceEvery)
 	defer tick.Stop()
 	wide := false
 	for {
-		if heavy := r.queue.heavy(); heavy != wide {
-			wide = heavy
+		if w := r.queue.wide(); w != wide {
+			wide = w
 			r.widen(wide)
 		}
 		select {
@@ -158,6 +160,13 @@ func (q *queue) heavy() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.pace.heavy
+}
+
+// wide says that patient workers are at work and wait for processors.
+func (q *queue) wide() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.pace.heavy && !q.pace.lossy
 }
 
 // nextTick is called each paceEvery.

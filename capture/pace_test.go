@@ -2,6 +2,8 @@ package capture
 
 import (
 	"bytes"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -336,6 +338,73 @@ func TestLightAndHeavyLoads(t *testing.T) {
 	if got := q.takePressed(nil, 10, 1<<20); len(got) != 1 {
 		t.Error("nobody takes it")
 	}
+}
+
+// The Go runtime has more processors while patient workers are at work: from the first
+// large request on, until none came for a while or more is lost than captured.
+func TestWideWhilePatientWorkersWork(t *testing.T) {
+	if err := canStepBack(Default().Nice); err != nil {
+		testenv.Skip(t, "no thread can step back here: "+err.Error())
+	}
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Default()
+		cfg.Workers = 1
+		var mu sync.Mutex
+		var told []int
+		f := &fixture{out: &memory{size: 10}}
+		var err error
+		f.Recorder, err = NewRecorder(cfg, Options{
+			Open: f.out.open, NewSanitizer: func() Sanitizer { return &plain{} },
+			Wide: func(threads int) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, threads)
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := uint64(0)
+		expect := func(when string, want ...int) {
+			t.Helper()
+			wait(2 * paceEvery)
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(told, want) {
+				t.Errorf("%s: told %v, want %v", when, told, want)
+			}
+		}
+		large := func() {
+			n++
+			x := f.exchange("/_bulk", n)
+			x.Body = make([]byte, largeWeight)
+			x.BodySize = largeWeight
+			f.Offer(x)
+		}
+		lossy := func(on bool) {
+			f.queue.mu.Lock()
+			defer f.queue.mu.Unlock()
+			f.queue.pace.lossy, f.queue.pace.rest = on, time.Minute
+			f.queue.pace.lately = [paceWindow]flows{{100, 100}, {100, 100}, {100, 100}}
+			if !on {
+				f.queue.pace.lately = [paceWindow]flows{}
+			}
+		}
+		wait(paceEvery / 2) // so that each time two ticks come, and none at the moment of a look
+		expect("at the start")
+		large()
+		expect("a large request", 2)
+		lossy(true)
+		expect("lossy", 2, 0)
+		lossy(false)
+		expect("lossy no more", 2, 0, 2)
+		wait(calmTicks * paceEvery)
+		expect("calm", 2, 0, 2, 0)
+		large()
+		expect("another large one", 2, 0, 2, 0, 2)
+		f.close(t, n)
+		expect("the end", 2, 0, 2, 0, 2, 0)
+	})
 }
 
 // What waits when the load becomes light again is not forgotten.
