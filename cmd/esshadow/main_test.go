@@ -236,9 +236,15 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 // What cannot be printed is an error of every command, of those that print help too.
 func TestOutputOnAFullDisk(t *testing.T) {
 	for _, args := range [][]string{
-		{"--help"}, {"version"}, {"version", "--json"}, {"config"}, {"config", "print"}, {"replay", "--help"},
+		{"--help"},
+		{"version"},
+		{"version", "--json"},
+		{"config"},
+		{"config", "print"},
+		{"replay", "--help"},
 		{"sanitize", "check", "--preset", "strict"},
-		{"sanitize", "explain", "--preset", "strict", "user.name"}, {"sanitize", "test", "--preset", "strict"},
+		{"sanitize", "explain", "--preset", "strict", "user.name"},
+		{"sanitize", "test", "--preset", "strict"},
 	} {
 		var stderr bytes.Buffer
 		code := run(args, strings.NewReader(""), fullDisk{}, &stderr, func(string) (string, bool) { return "", false })
