@@ -19,6 +19,43 @@ func longRuns(mask uint64) (starts, word uint64) {
 	return begins & four & (mask >> 4), begins & thirteen &^ (mask >> 13)
 }
 
+// passScan is what passBlocks is given, and what it gives back. The assembler knows the
+// order of the fields.
+type passScan struct {
+	text   *byte
+	at     int // where to go on from, and then where it stopped
+	end    int // blocks that end before it are looked at
+	seed   uint64
+	prime  uint64
+	words  *[filterWords]uint64 // for runs of wordLen letters
+	others *[filterWords]uint64
+	passes uint64 // all bits set: runs of wordLen are passed by
+	unlike bool   // those that consist of a pseudonym's letters are
+}
+
+// passBehind is how many bytes of the text's array passBlocks may read from where a
+// block ends.
+const passBehind = nearLetters
+
+// pass goes on from i over blocks in which there is nothing to find, and tells where
+// the first other one begins.
+func (p *postcheck) pass(s []byte, i int) int {
+	end := min(len(s), cap(s)-passBehind)
+	if i+blockSize >= end || !passesBlocks() {
+		return i
+	}
+	words, others := &p.orig.filters[0], &p.orig.filters[1]
+	a := passScan{text: &s[0], at: i, end: end, seed: p.orig.seed, prime: hashPrime, words: &words.bits, others: &others.bits}
+	switch {
+	case !words.any:
+		a.passes = ^uint64(0)
+	case !p.orig.likeOne:
+		a.unlike = true
+	}
+	passBlocks(&a)
+	return a.at
+}
+
 // cleanBlock is clean for the block at i, which m describes. It goes on where it
 // ends, or where a run begins that may go on behind it; at i itself, it leaves all
 // to cleanRuns.

@@ -221,6 +221,7 @@ func (p *postcheck) clean(s []byte) bool {
 		return true
 	}
 	for i := 0; i < len(s); {
+		i = p.pass(s, i)
 		var m byteMasks
 		blockAt(&m, s, i)
 		next, ok := i, true

@@ -8,6 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+// Runs of 5 to 20 letters among others, so that several blocks come in a row.
+func longText() *rapid.Generator[string] {
+	return rapid.StringMatching(`([a-zA-Z]{1,20}[ .,]{1,3}|[bcdfghjkmpqvwxz]{13} |[0-9]{1,7}-){20,40}`)
+}
+
 // What blocks find is what run by run is found, wherever a text is cut in blocks.
 func TestBlocksFindWhatRunsFind(t *testing.T) {
 	piece := rapid.OneOf(
@@ -16,6 +21,7 @@ func TestBlocksFindWhatRunsFind(t *testing.T) {
 		rapid.StringMatching(`[0-9]{1,12}`),
 		rapid.SampledFrom([]string{" ", " ", ".", `\n`, `\"`, `\u0041`, "%41", "%", `\`, "é", "北京", "１２３４５６７８", "\xff", "-", ":", `","`, "sécret"}),
 		rapid.StringMatching(`[ ,.]{60,66}`),
+		longText(),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(piece, 1, 30).Draw(t, "pieces")
@@ -25,7 +31,11 @@ func TestBlocksFindWhatRunsFind(t *testing.T) {
 		}
 		seed := newSeed()
 		p := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: newRunSet(seed), class: postClasses()}
-		p.each([]byte(rapid.SampledFrom(pieces).Draw(t, "original")), p.orig)
+		original := rapid.SampledFrom(pieces).Draw(t, "original")
+		if words := strings.FieldsFunc(original, func(r rune) bool { return strings.ContainsRune(" .,-", r) }); len(words) > 3 {
+			original = rapid.SampledFrom(words).Draw(t, "word") // or the first that is looked up tells
+		}
+		p.each([]byte(original), p.orig)
 		if rapid.Bool().Draw(t, "two") {
 			p.each([]byte(rapid.StringMatching(`[a-z]{5,14}`).Draw(t, "other")), p.orig)
 		}
