@@ -96,7 +96,7 @@ func (d *domain) permute(dst, run []byte) []byte {
 		for d.style.magnitude && smallClass(out) != smallClass(v) {
 			out = table[out]
 		}
-		return appendPadded(dst, uint64(out), len(run))
+		return appendShort(dst, out, len(run))
 	}
 	if len(run) > wordRoom {
 		start := len(dst)
@@ -164,6 +164,17 @@ func integerClass(run []byte) int {
 		return 2
 	}
 	return 1
+}
+
+// appendShort appends v in n decimal digits, at most 8.
+func appendShort(dst []byte, v uint32, n int) []byte {
+	size := len(dst)
+	dst = append(dst, "00000000"...)[:size+n]
+	for i := size + n - 1; i >= size; i-- {
+		dst[i] = '0' + byte(v%10)
+		v /= 10
+	}
+	return dst
 }
 
 // appendPadded appends v in n decimal digits.

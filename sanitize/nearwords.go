@@ -138,7 +138,7 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 	var a nearScan
 	scan := d.scanBlock(&a, s, i, size, inside, m)
 	for at := 0; at < size; {
-		if scan {
+		if scan && !hasBit(a.stops, at) {
 			if dst, at, inside = a.hits(dst, at, inside); at >= size {
 				break
 			}
@@ -198,6 +198,9 @@ func (d *domain) nearOther(dst, s []byte, i, at int, inside bool, m *byteMasks) 
 	if hasBit(m.digit|m.wide, at) {
 		if n = d.nearDigits(s, i, at, inside, m); n == 0 {
 			return dst, 0, inside
+		}
+		if run := s[i+at : i+at+n]; n <= tableDigits {
+			return d.permute(dst, run), n, true
 		}
 		return d.digitRun(dst, s[i+at:i+at+n]), n, true
 	}

@@ -75,11 +75,15 @@ type BulkReader struct {
 	err    error
 	tokens Tokens
 	text   []byte
+
+	last BulkItem // what again knows lines by: one that ends with its id
+	head int      // bytes of that line before the id's opening quote, 0: there is none
 }
 
 // Reset starts reading body, which must not change while items are taken.
 func (b *BulkReader) Reset(body []byte) {
 	b.body, b.pos, b.line, b.err = body, 0, 1, nil
+	b.head = 0
 }
 
 // Next returns the next item, io.EOF after the last. An error names the line and
@@ -134,6 +138,7 @@ func (b *BulkReader) quick(it *BulkItem, line []byte) (ok bool) {
 	}
 	b.tokens.Reset(line)
 	op, auto, first := word, true, true
+	id := 0
 	for start := i; ; i++ {
 		if i >= len(line) {
 			return false
@@ -157,11 +162,13 @@ func (b *BulkReader) quick(it *BulkItem, line []byte) (ok bool) {
 		case "_id":
 			if first {
 				auto, first = k.Kind == Null, false
+				id = k.Start
 			}
 		}
 		if i = k.End; line[i] != ',' {
 			break
 		}
+		id = 0
 	}
 	if string(line[i:]) != "}}" {
 		return false
@@ -169,6 +176,25 @@ func (b *BulkReader) quick(it *BulkItem, line []byte) (ok bool) {
 	it.Word, it.Op, it.Auto = word, op, auto && (op == BulkIndex || op == BulkCreate)
 	it.MetaStart = it.Start + len(`{"":`) + len(word.String())
 	it.Meta = line[it.MetaStart-it.Start : i+1 : i+1]
+	if id > 0 && line[id] == '"' {
+		b.last, b.head = *it, id
+	}
+	return true
+}
+
+// again is action for a line that differs from the last such one in its id alone, with
+// which both end.
+func (b *BulkReader) again(it *BulkItem, line []byte) (ok bool) {
+	start := b.last.Start
+	if b.head == 0 || len(line) < b.head || string(line[:b.head]) != string(b.body[start:start+b.head]) {
+		return false
+	}
+	end := PlainString(line, b.head)
+	if end == 0 || string(line[end:]) != "}}" {
+		return false
+	}
+	from := b.last.MetaStart - start
+	it.Word, it.Op, it.Auto, it.MetaStart, it.Meta = b.last.Word, b.last.Op, b.last.Auto, it.Start+from, line[from:end+1:end+1]
 	return true
 }
 
@@ -199,7 +225,7 @@ func quickWord(line []byte) (word BulkOp, end int) {
 
 // action reads {"word":{…}} from line.
 func (b *BulkReader) action(it *BulkItem, line []byte) error {
-	if b.quick(it, line) {
+	if b.again(it, line) || b.quick(it, line) {
 		return nil
 	}
 	t := &b.tokens

@@ -273,3 +273,43 @@ func TestBulkAuto(t *testing.T) {
 		}
 	}
 }
+
+// A line says the same behind a line of its form as it does alone.
+func TestBulkLinesAgain(t *testing.T) {
+	lines := []string{
+		`{"index":{"_index":"i","_id":"a"}}`, `{"index":{"_index":"i","_id":"b"}}`, `{"index":{"_index":"i","_id":"b\u0041"}}`, `{"index":{"_index":"i","_id":"é"}}`,
+		`{"index":{"_index":"i","_id":"a","routing":"r"}}`, `{"index":{"_index":"i","_id":null}}`, `{"index":{"_index":"i","_id":7}}`, `{"index":{"_index":"i","_id":"a"} }`,
+		`{"index":{"_id":null,"_id":"a"}}`, `{"index":{"_id":null,"_id":"b"}}`, `{"index":{"_id":"a","_id":"b"}}`, `{"index":{"_id":"a"}}`, `{"index":{"_id":"a"}}}`, `{"index":{"_id":"a"`,
+		`{"index":{"op_type":"create","_id":"a"}}`, `{"index":{"op_type":"create","_id":"b"}}`, `{"create":{"_id":"a"}}`, `{"create":{"_id":"b"}}`, `{"update":{"_id":"b"}}`, `{"index":{"_index":"i","_id":""}}`,
+	}
+	type seen struct {
+		op, word  BulkOp
+		auto      bool
+		meta, bad string
+	}
+	look := func(it BulkItem, err error) seen {
+		if err != nil {
+			return seen{bad: "yes"}
+		}
+		return seen{it.Op, it.Word, it.Auto, string(it.Meta), ""}
+	}
+	var alone, after BulkReader
+	for _, first := range lines {
+		for _, line := range lines {
+			alone.Reset([]byte(line + "\n{}\n"))
+			want := look(alone.Next())
+			body := []byte(" \n" + first + "\n{}\n" + line + "\n{}\n")
+			after.Reset(body)
+			if _, err := after.Next(); err != nil {
+				continue
+			}
+			it, err := after.Next()
+			if got := look(it, err); got != want {
+				t.Errorf("%s after %s: %+v, alone %+v", line, first, got, want)
+			}
+			if err == nil && string(body[it.MetaStart:it.MetaStart+len(it.Meta)]) != string(it.Meta) {
+				t.Errorf("%s after %s: metadata at %d", line, first, it.MetaStart)
+			}
+		}
+	}
+}

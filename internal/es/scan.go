@@ -11,10 +11,22 @@ import (
 // token is left to the caller. Most strings hold plain ASCII and end where
 // plainEnd says.
 func scanString(in []byte, i int) (Token, error) {
-	if end := plainEnd(in, i+1); end < len(in) && in[end] == '"' {
-		return Token{Start: i, End: end + 1}, nil
+	if end := PlainString(in, i); end > 0 {
+		return Token{Start: i, End: end}, nil
 	}
 	return scanOdd(in, i)
+}
+
+// PlainString is where the string ends whose opening quote is at i, its closing quote
+// included, if it is plain ASCII without an escape; 0 if it is not, or none begins there.
+func PlainString(in []byte, i int) (end int) {
+	if uint(i) >= uint(len(in)) || in[i] != '"' {
+		return 0
+	}
+	if end = plainEnd(in, i+1); end < len(in) && in[end] == '"' {
+		return end + 1
+	}
+	return 0
 }
 
 // scanOdd is scanString for a string that has escapes or text beyond ASCII, or
