@@ -40,7 +40,6 @@ type span struct{ from, to int32 }
 const (
 	maxSteps     = 1 << 11
 	maxFrameText = 1 << 17 // bytes
-	pieceRoom    = 32      // bytes of a piece that are copied at once
 	maxBeside    = 8       // steps that are looked at in one place
 	frameMiss    = 8       // a text without a known frame costs as much as this many spare
 	maxFrameDebt = 256     // where no more are tried for this record
@@ -163,7 +162,7 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 	around := r.path
 	for i := 0; at != 0; at = f.follow(at, in[i:], round) {
 		e := &f.steps[at]
-		dst = f.putMade(dst, e)
+		dst = append(dst, f.text[e.made.from:e.made.to]...)
 		if i += int(e.in.to - e.in.from); e.last {
 			done = true
 			break
@@ -199,16 +198,6 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 	r.path = around
 	r.in, r.out = nil, nil
 	return dst, done, why
-}
-
-// putMade appends what became of a step's piece, by whole registers where there is room.
-func (f *frames) putMade(dst []byte, e *frameStep) []byte {
-	from, size, n := int(e.made.from), int(e.made.to-e.made.from), len(dst)
-	if size <= pieceRoom && cap(f.text)-from >= pieceRoom && cap(dst)-n >= pieceRoom {
-		*(*[pieceRoom]byte)(dst[n : n+pieceRoom]) = *(*[pieceRoom]byte)(f.text[from : from+pieceRoom])
-		return dst[:n+size]
-	}
-	return append(dst, f.text[from:e.made.to]...)
 }
 
 // leaf handles a value of a text whose frame is noted.

@@ -23,7 +23,13 @@ func PlainString(in []byte, i int) (end int) {
 	if uint(i) >= uint(len(in)) || in[i] != '"' {
 		return 0
 	}
-	if end = plainEnd(in, i+1); end < len(in) && in[end] == '"' {
+	end = i + 1
+	if scansBlocks && end+16 <= len(in) {
+		if end = plainBlocks(&in[0], end, len(in)); end < len(in) && in[end] == '"' {
+			return end + 1
+		}
+	}
+	if end = plainEnd(in, end); end < len(in) && in[end] == '"' {
 		return end + 1
 	}
 	return 0
