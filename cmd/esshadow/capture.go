@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -44,7 +46,7 @@ func captureFiles(paths []string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no segment files in %v", paths)
+		return nil, fmt.Errorf("no segment files in %s", strings.Join(paths, ", "))
 	}
 	return files, nil
 }
@@ -175,20 +177,23 @@ func newCaptureStat(s *streams) *cobra.Command {
 func printStat(out io.Writer, st capture.Stat) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
-	row("segments", "%d by %d writers, %d torn", st.Segments, st.Writers, st.Torn)
+	row("segments", "%d, writers %d, torn %d", st.Segments, st.Writers, st.Torn)
 	row("records", "%d", st.Records)
+	if st.Missing > 0 {
+		row("missing", "%d, lost to damage", st.Missing)
+	}
 	if st.First != nil && st.Last != nil {
 		row("time", "%s to %s (%s)", st.First.Format(time.RFC3339Nano), st.Last.Format(time.RFC3339Nano), st.Last.Sub(*st.First).Round(time.Millisecond))
 	}
 	row("bytes", "%d in files, %d of lines", st.BytesFile, st.BytesRaw)
-	row("operations", "%s", reasons(st.ByOp))
-	row("status", "%s", reasons(st.ByStatus))
+	row("operations", "%s", counted(st.ByOp))
+	row("status", "%s", counted(st.ByStatus))
 	row("fidelity", "exact %d, approx %d, broken %d", st.Fidelity.Exact, st.Fidelity.Approx, st.Fidelity.Broken)
 	row("dropped", "%d%s", capture.Sum(st.Dropped), reasons(st.Dropped))
-	row("preset", "%s, key %s", st.Preset, st.KeyID)
+	row("preset", "%s, key %s", cmp.Or(st.Preset, "-"), cmp.Or(st.KeyID, "-"))
 	if st.Schema != "" {
 		row("schema", "%s", st.Schema)
 	}
-	row("source", "%s %s %s", st.Source.Flavor, st.Source.Version, st.Source.UUID)
+	row("source", "%s", cmp.Or(strings.Join(strings.Fields(st.Source.Flavor+" "+st.Source.Version+" "+st.Source.UUID), " "), "-"))
 	return w.Flush()
 }

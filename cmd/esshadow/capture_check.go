@@ -30,15 +30,28 @@ func newCaptureRepair(s *streams) *cobra.Command {
 		Use:   "repair PATH...",
 		Short: "Make cut segment files whole: what cannot be read goes, the rest is closed",
 		Long: `repair cuts a file after its last whole block, writes the footer that is missing
-and gives the file its final name. A healthy file is not touched.`,
+and gives the file its final name. A healthy file is not touched. Damage in front
+of whole blocks stays, as nobody can bring back what it took: it is told, and the
+exit code is 1.`,
 		Example: "  esshadow capture repair capture/",
 		Args:    someArgs("path"),
 		RunE: func(_ *cobra.Command, paths []string) error {
-			return eachFile(s, paths, asJSON, segment.Repair)
+			return eachFile(s, paths, asJSON, repairFile)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// repairFile repairs a file. Damage that stays is an error: verify would call the
+// file corrupt still.
+func repairFile(path string) (segment.Report, error) {
+	rep, err := segment.Repair(path)
+	if m := rep.Missing; err == nil && m.Places > 0 {
+		err = fmt.Errorf("segment %s: corrupt: %d bytes within the file are damaged and %d records lost, which no repair brings back; --on-corrupt skip reads the other %d",
+			rep.Path, m.Bytes, m.Records, rep.Records)
+	}
+	return rep, err
 }
 
 // eachFile does one thing with every file and prints what came of it. One bad

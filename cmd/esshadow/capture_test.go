@@ -230,6 +230,15 @@ func TestCaptureCorrupt(t *testing.T) {
 	if st := decode[map[string]any](t, r.out); st["missing"] != 6.0 {
 		t.Errorf("stat: %s", r.out)
 	}
+	r = esshadow(t, nil, "capture", "stat", "--on-corrupt", "skip", corrupt).want(t, exitDone)
+	if !strings.Contains(r.out, "missing     6, lost to damage") {
+		t.Errorf("stat: %s", r.out)
+	}
+	// Repair cannot bring them back, and does not call such a file whole.
+	r = esshadow(t, nil, "capture", "repair", corrupt).want(t, exitFailed, "1 of 1 files are not whole")
+	if !strings.Contains(r.out, "6 records lost") {
+		t.Errorf("repair: %s", r.out)
+	}
 	// Next to a sound file only the damaged one's records are missing.
 	other := makeCapture(t, 3, 0)
 	r = esshadow(t, nil, "capture", "cat", "--on-corrupt", "skip", corrupt, other.dir).want(t, exitDone, "6 records are lost")

@@ -246,10 +246,20 @@ func captureMeta() (segment.Meta, []byte, error) {
 	}, salt, nil
 }
 
-// reasons writes counts by reason in brackets, largest first.
+// reasons writes counts by reason in brackets, largest first, with a space before
+// them; nothing where there are none.
 func reasons(m map[string]uint64) string {
 	if len(m) == 0 {
 		return ""
+	}
+	return " (" + counted(m) + ")"
+}
+
+// counted writes counts by name, largest first: "search 82, get 40"; "-" where
+// there are none.
+func counted(m map[string]uint64) string {
+	if len(m) == 0 {
+		return "-"
 	}
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -259,5 +269,5 @@ func reasons(m map[string]uint64) string {
 	for i, k := range keys {
 		keys[i] = fmt.Sprintf("%s %d", k, m[k])
 	}
-	return " (" + strings.Join(keys, ", ") + ")"
+	return strings.Join(keys, ", ")
 }

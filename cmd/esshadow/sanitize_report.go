@@ -324,7 +324,7 @@ func printExposure(out io.Writer, r *exposure) error {
 	for op, o := range r.ByOp {
 		ops[fmt.Sprintf("%s (%.0f %% exact)", op, share(o.Exact, o.Records))] = o.Records
 	}
-	fmt.Fprintf(out, "operations:%s\n", reasons(ops))
+	fmt.Fprintf(out, "operations: %s\n", counted(ops))
 	return nil
 }
 

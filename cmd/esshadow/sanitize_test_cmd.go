@@ -133,7 +133,7 @@ func printCanaries(out io.Writer, r *canaryResult) error {
 		r.Preset, r.Cases, r.Absent, r.Dropped, r.Kept, r.ByPolicy, r.Leaked, r.NotDropped)
 	fmt.Fprintf(out, "looked through %d bytes of capture, %d of log, %d of metrics; %d places not decoded\n",
 		r.Looked["capture"], r.Looked["log"], r.Looked["metrics"], r.Undecoded)
-	fmt.Fprintf(out, "dropped in the capture:%s\n", reasons(r.Reasons))
+	fmt.Fprintf(out, "dropped in the capture: %s\n", counted(r.Reasons))
 	return nil
 }
 
