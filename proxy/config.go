@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/esshadow/esshadow/internal/size"
@@ -252,8 +253,9 @@ func (c *Config) checkNumbers(bad func(string, ...any)) {
 }
 
 func checkAddr(addr, name string, bad func(string, ...any)) {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		bad("%s %q: want host:port", name, addr)
+	_, port, err := net.SplitHostPort(addr)
+	if n, notNumber := strconv.Atoi(port); err != nil || notNumber == nil && (n < 0 || n > 65535) {
+		bad("%s %q: want host:port, with a port from 0 to 65535", name, addr)
 	}
 }
 

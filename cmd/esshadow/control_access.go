@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -30,14 +31,36 @@ func (c *control) allowed(r *http.Request) error {
 	return nil
 }
 
-func bearer(r *http.Request, file string) error {
+// readToken gives the token of a file. What it says of one that is missing or too
+// short, whoever asks may know; why it cannot be read is for this machine alone.
+func readToken(file string) (token string, told string, err error) {
 	text, err := os.ReadFile(file)
-	token := strings.TrimSpace(string(text))
-	switch {
-	case err != nil:
-		return refusal(http.StatusForbidden, "the token file cannot be read")
-	case len(token) < minToken:
-		return refusal(http.StatusForbidden, "the token file holds fewer than %d characters", minToken)
+	if err != nil {
+		return "", "the token file cannot be read", err
+	}
+	token = strings.TrimSpace(string(text))
+	if len(token) < minToken {
+		told = fmt.Sprintf("the token file holds fewer than %d characters", minToken)
+		return "", told, fmt.Errorf("%s: %s", file, told)
+	}
+	return token, "", nil
+}
+
+// warnOfToken tells of a token file with which nobody is allowed anything. It may
+// come yet, so that it is no reason not to serve.
+func warnOfToken(s *streams, file string) {
+	if file == "" {
+		return
+	}
+	if _, _, err := readToken(file); err != nil {
+		s.note("esshadow proxy: warning: --admin-token-file: %v: until it is put right, /control is refused to all", err)
+	}
+}
+
+func bearer(r *http.Request, file string) error {
+	token, told, err := readToken(file)
+	if err != nil {
+		return refusal(http.StatusForbidden, "%s", told)
 	}
 	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -220,6 +220,7 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 	if aln != nil {
 		admin = aln.Addr().String()
 		g.admin = admin
+		warnOfToken(s, cfg.Proxy.AdminTokenFile)
 		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, g.adminHandler()) }()
 	} else {
 		adminDone <- nil

@@ -242,7 +242,7 @@ func (r *replayCmd) listen(ctx context.Context) (m *replayMetrics, end func(), e
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", admin)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--admin: %w", err)
+		return nil, nil, listenFailed("--admin", admin, err)
 	}
 	stop, err := serveReplay(ctx, ln, m)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestReplayAdminRefused(t *testing.T) {
 	}
 	defer func() { _ = busy.Close() }()
 	r, dir := replayTo(t, target.url, c.dir, "--admin", busy.Addr().String())
-	r.want(t, exitFailed, "--admin: ")
+	r.want(t, exitFailed, "--admin ")
 	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
 		t.Errorf("a run directory was made: %v", err)
 	}

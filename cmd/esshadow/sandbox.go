@@ -52,7 +52,7 @@ func runSandbox(ctx context.Context, s *streams, cfg configs.Sandbox) error {
 	}
 	ln, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return err
+		return listenFailed("--listen", cfg.Listen, err)
 	}
 	e := sandbox.New(o)
 	defer e.Close()
