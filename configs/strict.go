@@ -19,9 +19,10 @@ import (
 // present values are the defaults. name stands in errors for the file. All
 // unknown keys are reported at once.
 func decode(name string, text []byte, into any) error {
+	d := document{name: name, lines: strings.Split(string(text), "\n")}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+		return d.library(err)
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil // an empty file changes nothing
@@ -29,18 +30,17 @@ func decode(name string, text []byte, into any) error {
 	if len(file.Docs) > 1 {
 		return fmt.Errorf("%s: one YAML document wanted, found %d", name, len(file.Docs))
 	}
-	d := document{name: name, lines: strings.Split(string(text), "\n")}
 	d.check(file.Docs[0].Body, reflect.TypeOf(into).Elem(), "")
 	if len(d.errs) > 0 {
 		return errors.Join(d.errs...)
 	}
 	if err := yaml.UnmarshalWithOptions(text, into, yaml.Strict()); err != nil {
-		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+		return d.library(err)
 	}
 	return nil
 }
 
-// document collects what is wrong with the keys of one file.
+// document collects what is wrong with the keys and values of one file.
 type document struct {
 	name  string
 	lines []string
@@ -54,6 +54,8 @@ func (d *document) check(n ast.Node, t reflect.Type, path string) {
 	switch {
 	case t == reflect.TypeFor[time.Duration](), isScalar(t):
 		d.scalar(n, t, path)
+		return
+	case !d.fits(n, t, path):
 		return
 	case t.Kind() == reflect.Slice:
 		if seq, ok := n.(*ast.SequenceNode); ok {
@@ -90,9 +92,22 @@ func (d *document) scalar(n ast.Node, t reflect.Type, path string) {
 		err = u.UnmarshalText([]byte(tok.Value))
 	}
 	if err != nil {
-		line := tok.Position.Line
-		d.errs = append(d.errs, fmt.Errorf("%s:%d: %s: %w\n  %d | %s", d.name, line, path, err, line, d.line(line)))
+		d.errs = append(d.errs, d.at(tok.Position.Line, "%s: %w", path, err))
 	}
+}
+
+// at is a mistake with the file, the line and the line's text.
+func (d *document) at(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w\n  %d | %s", d.name, line, fmt.Errorf(format, args...), line, d.line(line))
+}
+
+// library is an error of the YAML library in our form.
+func (d *document) library(err error) error {
+	var e yaml.Error
+	if !errors.As(err, &e) || e.GetToken() == nil {
+		return fmt.Errorf("%s: %w", d.name, err)
+	}
+	return d.at(e.GetToken().Position.Line, "%s", e.GetMessage())
 }
 
 func (d *document) unknown(kv *ast.MappingValueNode, key, path string, keys map[string]reflect.Type) {
@@ -105,9 +120,7 @@ func (d *document) unknown(kv *ast.MappingValueNode, key, path string, keys map[
 	if path != "" {
 		where = "under " + path
 	}
-	line := kv.Key.GetToken().Position.Line
-	d.errs = append(d.errs, fmt.Errorf("%s:%d: unknown key %q %s; allowed: %s\n  %d | %s",
-		d.name, line, key, where, strings.Join(allowed, ", "), line, d.line(line)))
+	d.errs = append(d.errs, d.at(kv.Key.GetToken().Position.Line, "unknown key %q %s; allowed: %s", key, where, strings.Join(allowed, ", ")))
 }
 
 func (d *document) line(n int) string {

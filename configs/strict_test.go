@@ -10,10 +10,12 @@ import (
 )
 
 type sample struct {
-	Name string        `yaml:"name"`
-	Wait time.Duration `yaml:"wait"`
-	Cap  size.Size     `yaml:"cap"`
-	Sub  struct {
+	Name  string        `yaml:"name"`
+	Wait  time.Duration `yaml:"wait"`
+	Cap   size.Size     `yaml:"cap"`
+	Share float64       `yaml:"share"`
+	On    bool          `yaml:"on"`
+	Sub   struct {
 		N     int      `yaml:"n"`
 		Items []string `yaml:"items"`
 	} `yaml:"sub"`
@@ -31,6 +33,15 @@ func TestDecode(t *testing.T) {
 	if s.Name != "kept" || s.Wait != 1500*time.Millisecond || s.Cap != 16<<20 || s.Sub.N != 3 || len(s.Sub.Items) != 2 || s.Rules[0].Match != "x" {
 		t.Errorf("got %+v", s)
 	}
+	// What is right in more than one writing, and values that refer to others.
+	for _, text := range []string{
+		"share: 1\n", "share: \"0.5\"\n", "share: 5e-1\n", "on: true\n", "sub: {n: 0x10}\n", "sub: {n: -3}\n", "sub:\n", "sub: {items: }\n",
+		"name: &n 5\nsub: {items: [*n, b]}\n", "name: !!str 5\n", "name: 9280\n", "name: |\n  a\n  b\n", "sub: {n: \"3\"}\n", "rules:\n  - &r {match: x}\n  - *r\n",
+	} {
+		if err := decode("f.yml", []byte(text), new(sample)); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 	if err := decode("f.yml", nil, &s); err != nil {
 		t.Errorf("an empty file: %v", err)
 	}
@@ -44,16 +55,29 @@ func TestDecodeNamesLineAndWhatIsAllowed(t *testing.T) {
 		text string
 		want []string
 	}{
-		"unknown key at the top": {"nomen: x\n", []string{`f.yml:1: unknown key "nomen" at the top`, "allowed: cap, name, rules, sub, wait", "1 | nomen: x"}},
+		"unknown key at the top": {"nomen: x\n", []string{`f.yml:1: unknown key "nomen" at the top`, "allowed: cap, name, on, rules, share, sub, wait", "1 | nomen: x"}},
 		"two unknown keys":       {"a: 1\nsub:\n  m: 2\n", []string{`f.yml:1: unknown key "a"`, `f.yml:3: unknown key "m" under sub; allowed: items, n`}},
 		"unknown key in a list":  {"rules:\n  - mach: x\n", []string{`f.yml:2: unknown key "mach" under rules[0]; allowed: match`}},
-		"a word for a number":    {"sub:\n  n: many\n", []string{"f.yml", "many", "2 |"}},
+		"a word for a number":    {"sub:\n  n: many\n", []string{"f.yml:2: sub.n: want a whole number", "2 |   n: many"}},
+		"half a number":          {"sub:\n  n: 1.5\n", []string{"f.yml:2: sub.n: want a whole number"}},
+		"a list for a number":    {"sub:\n  n: [1]\n", []string{"f.yml:2: sub.n: want a whole number"}},
+		"a word for a share":     {"share: half\n", []string{"f.yml:1: share: want a number"}},
+		"a word for a switch":    {"on: maybe\n", []string{"f.yml:1: on: want true or false"}},
+		"a text for a switch":    {"on: \"true\"\n", []string{"f.yml:1: on: want true or false"}},
+		"a word for a list":      {"sub:\n  items: a\n", []string{"f.yml:2: sub.items: want a list, such as [a, b]"}},
+		"a list for a text":      {"name: [a]\n", []string{"f.yml:1: name: want one text"}},
+		"keys for a text":        {"name:\n  a: b\n", []string{"f.yml:2: name: want one text"}},
+		"a word for a section":   {"sub: 3\n", []string{"f.yml:1: sub: want keys and values"}},
+		"a list for a section":   {"sub: [n]\n", []string{"f.yml:1: sub: want keys and values"}},
+		"a word in a list":       {"rules: [x]\n", []string{"f.yml:1: rules[0]: want keys and values"}},
+		"several at once":        {"on: 5\nsub:\n  n: x\n", []string{"f.yml:1: on: ", "f.yml:3: sub.n: "}},
 		"bad duration":           {"wait: soon\n", []string{"f.yml", "soon", "1 |"}},
 		"bad size":               {"cap: 3 apples\n", []string{"f.yml:1: cap: ", "apples", "such as 16MiB", "1 |"}},
-		"duplicate key":          {"name: a\nname: b\n", []string{"f.yml", "name", "2 |"}},
+		"duplicate key":          {"name: a\nname: b\n", []string{"f.yml:2: ", `"name" already defined`, "2 | name: b"}},
 		"two documents":          {"name: a\n---\nname: b\n", []string{"one YAML document"}},
-		"not YAML":               {"name: [a\n", []string{"f.yml"}},
-		"a list at the top":      {"- a\n", []string{"f.yml"}},
+		"not YAML":               {"name: [a\n", []string{"f.yml:1: ", "1 | name: [a"}},
+		"a list at the top":      {"- a\n", []string{"f.yml:1: the file: want keys and values"}},
+		"a tab":                  {"sub:\n\tn: 1\n", []string{"f.yml:2: ", "2 | \tn: 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s sample
