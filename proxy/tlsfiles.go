@@ -126,7 +126,7 @@ func readAuthorities(path string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, errors.New("no certificate in the file")
+		return nil, fmt.Errorf("%s holds no certificate in PEM form", path)
 	}
 	return pool, nil
 }

@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +76,8 @@ func (k *ctl) command(use, short string, args int, ask func([]string) (deed stri
 		Use: use, Short: short, Example: "  esshadow ctl " + exampleOf(name),
 		Args: func(c *cobra.Command, a []string) error {
 			if len(a) != args {
-				return usage("%s: want %d arguments, got %d\nSee '%s --help'.", c.CommandPath(), args, len(a), c.CommandPath())
+				_, want, _ := strings.Cut(use, " ")
+				return usage("%s: want %s\nSee '%s --help'.", c.CommandPath(), cmp.Or(want, "no arguments"), c.CommandPath())
 			}
 			return nil
 		},
@@ -156,7 +162,11 @@ func (k *ctl) ask(ctx context.Context, deed string, body any) (code int, text []
 	transport := &http.Transport{DisableKeepAlives: true} // no proxy between: the token is for one only
 	res, err := (&http.Client{Transport: transport}).Do(q)
 	if err != nil {
-		return 0, nil, refused(fmt.Errorf("ctl %s: %w", deed, err))
+		var asked *url.Error // its text repeats the URL
+		if errors.As(err, &asked) {
+			err = asked.Err
+		}
+		return 0, nil, refused(fmt.Errorf("ctl %s: no proxy answers on --admin %s: %w", deed, k.admin, err))
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err = io.ReadAll(io.LimitReader(res.Body, maxCtlAnswer))
@@ -187,8 +197,8 @@ func (k *ctl) print(deed string, text []byte) error {
 		if err := json.Unmarshal(text, &facts); err != nil {
 			return fmt.Errorf("ctl %s: %w", deed, err)
 		}
-		for key, v := range facts {
-			fmt.Fprintf(w, "%s: %v\n", key, v)
+		for _, key := range slices.Sorted(maps.Keys(facts)) {
+			fmt.Fprintf(w, "%s: %v\n", key, facts[key])
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // version is set by the linker.
@@ -86,7 +87,7 @@ func exitCode(err error, stderr io.Writer) int {
 		code = coded.code
 	}
 	if msg := sealedHint(err).Error(); msg != "" {
-		fmt.Fprintf(stderr, "esshadow: %s\n", msg)
+		fmt.Fprintf(stderr, "esshadow: %s\n", strings.TrimPrefix(strings.TrimPrefix(msg, "esshadow: "), "esshadow "))
 	}
 	return code
 }

@@ -161,6 +161,9 @@ type gateway struct {
 
 func runProxy(ctx context.Context, s *streams, set *settings) error {
 	cfg := &set.cfg
+	if len(cfg.Proxy.Upstreams) == 0 {
+		return usage("--upstream: want the nodes of the source cluster, such as http://10.0.0.5:9200")
+	}
 	if err := errors.Join(cfg.Log.Validate(), configs.Under("proxy", cfg.Proxy.Validate())); err != nil {
 		return &codeError{exitUsage, err}
 	}

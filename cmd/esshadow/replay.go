@@ -105,6 +105,9 @@ func (r *replayCmd) complete() error {
 	cfg := &r.set.cfg.Replay
 	cfg.Window.Duration, cfg.Config.DryRun = cfg.Duration, cfg.DryRun
 	t := &cfg.Target
+	if t.URL == "" {
+		return usage("--target: want the URL of the cluster to send to, such as http://10.0.0.9:9200")
+	}
 	errs := append(ofReplay().read(r.s, t), indexMap(r.rules, "--index-map", &cfg.IndexMap))
 	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate(), cfg.CheckAdmin())
 	if err := errors.Join(errs...); err != nil {

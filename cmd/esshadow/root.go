@@ -51,13 +51,18 @@ worse; 4 a gate cannot say; 5 the target or the upstream was refused
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%w\nSee '%s --help'.", err, c.CommandPath())
+		return usage("%w\nSee '%s --help'.", plainFlagError(err), c.CommandPath())
 	})
 	root.AddCommand(
 		newProxyCmd(s), newReplayCmd(s), newReportCmd(s), newCaptureCmd(s),
 		newKeyCmd(s), newSanitizeCmd(s), newCtlCmd(s), newDemoCmd(s), newSandboxCmd(s), newSchemaCmd(s), newConfigCmd(s), newVersionCmd(s),
 	)
 	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" { // without these, a shell that is not known gets help and exit code 0
+			c.Args, c.RunE = noArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func draftRules(schemaFile, preset string, stdin io.Reader) ([]byte, error) {
 	}
 	schema, err := es.DecodeSchema(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w; 'esshadow schema pull' writes one", schemaFile, err)
 	}
 	rules, err := sanitize.Draft(schema, preset)
 	if err != nil {

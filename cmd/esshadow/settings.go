@@ -155,7 +155,7 @@ func setFlag(f *pflag.Flag, values []string) error {
 	if v, ok := f.Value.(pflag.SliceValue); ok {
 		return v.Replace(values)
 	}
-	return f.Value.Set(values[0])
+	return plainValueError(f, values[0], f.Value.Set(values[0]))
 }
 
 // readInput reads a file, or standard input for "-".
