@@ -57,6 +57,7 @@ type demo struct {
 	length time.Duration
 	rate   int
 	seeded time.Time // between the loading of documents and the searches
+	busy   bool      // an equal target looked slower than the source: times say nothing
 }
 
 func (d *demo) run(ctx context.Context) error {
@@ -201,6 +202,7 @@ func (d *demo) sameTarget(ctx context.Context) (err error) {
 			return err
 		}
 		d.brief(rep)
+		d.busy = d.busy || speed == 1 && len(slower(rep)) > 0
 		if rep.Counts.Different > 0 {
 			return fmt.Errorf("demo: %d answers of an equal target differ (%v)", rep.Counts.Different, rep.Differences)
 		}
@@ -252,19 +254,29 @@ func (d *demo) worseTarget(ctx context.Context) (err error) {
 
 // named says whether the report found what was wrong, and nothing else.
 func (d *demo) named(rep *report.Report) error {
-	var slower []string
-	for _, s := range rep.Shapes {
-		if s.Change.State == "slower" {
-			slower = append(slower, s.Shape)
-		}
-	}
 	d.say("")
-	if len(slower) != 1 || !strings.Contains(slower[0], "match(title)") {
-		return fmt.Errorf("demo: the one slow shape is match(title), the report names %q", slower)
-	}
-	if rep.Differences["total"] == 0 || rep.Verdict.State != report.Worse {
+	if rep.Differences["total"] == 0 {
 		return fmt.Errorf("demo: the target lacks documents, the report says %s with differences %v", rep.Verdict.State, rep.Differences)
 	}
-	d.say("The report names the one slow shape, %s, and the answers that lack documents.", slower[0])
+	if d.busy {
+		d.say("The report names the answers that lack documents. This machine was too busy for its times to mean much: the equal\n" +
+			"target of part 2 looked slower than the source, too. On a quiet one the report names one slow shape, match(title).")
+		return nil
+	}
+	slow := slower(rep)
+	if len(slow) != 1 || !strings.Contains(slow[0], "match(title)") || rep.Verdict.State != report.Worse {
+		return fmt.Errorf("demo: the one slow shape is match(title), the report says %s and names %d: %s", rep.Verdict.State, len(slow), strings.Join(slow, "; "))
+	}
+	d.say("The report names the one slow shape, %s, and the answers that lack documents.", slow[0])
 	return nil
+}
+
+// slower are the shapes that a report calls slower.
+func slower(rep *report.Report) (shapes []string) {
+	for _, s := range rep.Shapes {
+		if s.Change.State == "slower" {
+			shapes = append(shapes, s.Shape)
+		}
+	}
+	return shapes
 }

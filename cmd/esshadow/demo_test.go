@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/esshadow/esshadow/replay/report"
 )
 
 // The demo goes through: capture, equal target, worse target, and its own check
@@ -42,5 +45,46 @@ func TestDemo(t *testing.T) {
 	esshadow(t, nil, "demo", "--dir", dir).want(t, exitFailed, "--dir")
 	if _, err := os.Stat(filepath.Join(dir, "key")); err != nil {
 		t.Error(err)
+	}
+}
+
+// The demo fails where its report is wrong, and where the machine was too busy for
+// times it says so instead.
+func TestDemoJudgesItself(t *testing.T) {
+	shape := func(name, state string) report.Shape {
+		r := report.Shape{Shape: name}
+		r.Change.State = state
+		return r
+	}
+	match, other := shape("search products: match(title) size≈10", "slower"), shape("search products: match_all", "slower")
+	for name, x := range map[string]struct {
+		shapes []report.Shape
+		total  int
+		busy   bool
+		fails  string
+		says   string
+	}{
+		"all is named":          {[]report.Shape{match, shape("b", "unchanged")}, 9, false, "", "names the one slow shape"},
+		"another shape too":     {[]report.Shape{match, other}, 9, false, "names 2: ", ""},
+		"another shape only":    {[]report.Shape{other}, 9, false, "names 1: ", ""},
+		"none":                  {nil, 9, false, "names 0: ", ""},
+		"a busy machine":        {[]report.Shape{match, other}, 9, true, "", "too busy"},
+		"no document was lost":  {[]report.Shape{match}, 0, false, "lacks documents", ""},
+		"no document, and busy": {[]report.Shape{match}, 0, true, "lacks documents", ""},
+	} {
+		var out bytes.Buffer
+		d := demo{s: &streams{out: &out}, busy: x.busy}
+		rep := &report.Report{Shapes: x.shapes}
+		rep.Verdict.State = report.Worse
+		if x.total > 0 {
+			rep.Differences = map[string]int{"total": x.total}
+		}
+		err := d.named(rep)
+		if (err == nil) != (x.fails == "") || err != nil && !strings.Contains(err.Error(), x.fails) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.Contains(out.String(), x.says) {
+			t.Errorf("%s: %q", name, out.String())
+		}
 	}
 }
