@@ -54,6 +54,56 @@ func repairFile(path string) (segment.Report, error) {
 	return rep, err
 }
 
+// fileResult is what verify and repair print of a file as JSON.
+type fileResult struct {
+	File   string      `json:"file"`
+	OK     bool        `json:"ok"`
+	Error  string      `json:"error,omitempty"`
+	Report foundInFile `json:"report"`
+}
+
+// foundInFile is a segment.Report with the names and units of capture ls and stat.
+type foundInFile struct {
+	File    string            `json:"file"` // now: repair gives an open one its final name
+	Meta    segment.Meta      `json:"meta"`
+	Closed  bool              `json:"closed"` // it has a footer
+	Live    bool              `json:"live"`   // a writer holds it
+	Records uint64            `json:"records"`
+	Blocks  uint64            `json:"blocks"`
+	Bytes   int64             `json:"bytes_file"`
+	Raw     uint64            `json:"bytes_raw"`
+	Packed  uint64            `json:"bytes_packed"`
+	First   string            `json:"first,omitempty"`
+	Last    string            `json:"last,omitempty"`
+	Dropped map[string]uint64 `json:"dropped,omitempty"`
+
+	Damage   damage `json:"damage"` // within the file
+	Torn     bool   `json:"torn"`
+	TornAt   int64  `json:"torn_at,omitempty"`
+	Repaired bool   `json:"repaired"` // by this repair or an earlier one
+	Changed  bool   `json:"changed"`  // by this one
+	Removed  bool   `json:"removed"`  // it held nothing whole
+	Cut      int64  `json:"bytes_cut,omitempty"`
+}
+
+type damage struct {
+	Places  int    `json:"places"`
+	Bytes   int64  `json:"bytes"`
+	Records uint64 `json:"records"`
+}
+
+func describeFile(r segment.Report) foundInFile {
+	f := foundInFile{
+		File: r.Path, Meta: r.Meta, Closed: r.Closed, Live: r.Live, Records: r.Records, Blocks: r.Blocks,
+		Bytes: r.Size, Raw: r.Raw, Packed: r.Packed, Dropped: r.Drops, Damage: damage(r.Missing),
+		Torn: r.Torn, TornAt: r.TornAt, Repaired: r.Repaired, Changed: r.Changed, Removed: r.Removed, Cut: r.Cut,
+	}
+	if r.Records > 0 {
+		f.First, f.Last = stamp(r.First), stamp(r.Last)
+	}
+	return f
+}
+
 // eachFile does one thing with every file and prints what came of it. One bad
 // file does not keep the others from being looked at.
 func eachFile(s *streams, paths []string, asJSON bool, do func(string) (segment.Report, error)) error {
@@ -61,17 +111,11 @@ func eachFile(s *streams, paths []string, asJSON bool, do func(string) (segment.
 	if err != nil {
 		return err
 	}
-	type result struct {
-		File   string         `json:"file"`
-		OK     bool           `json:"ok"`
-		Error  string         `json:"error,omitempty"`
-		Report segment.Report `json:"report"`
-	}
-	results := make([]result, 0, len(files))
+	results := make([]fileResult, 0, len(files))
 	bad := 0
 	for _, f := range files {
 		rep, err := do(f)
-		res := result{File: f, OK: err == nil, Report: rep}
+		res := fileResult{File: f, OK: err == nil, Report: describeFile(rep)}
 		if err != nil {
 			bad++
 			res.Error = err.Error()

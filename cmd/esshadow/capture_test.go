@@ -188,14 +188,14 @@ func TestCaptureTorn(t *testing.T) {
 		t.Errorf("ls: %s", r.out)
 	}
 	r = esshadow(t, nil, "capture", "verify", "--json", torn, whole).want(t, exitFailed, "1 of 2 files are not whole")
-	type checked struct {
-		File  string
-		OK    bool
-		Error string
-	}
-	for _, f := range decode[[]checked](t, r.out) {
-		if f.OK != (f.File == whole) || f.OK != (f.Error == "") {
+	for _, f := range decode[[]fileResult](t, r.out) {
+		if f.OK != (f.File == whole) || f.OK != (f.Error == "") || f.Report.Torn == f.OK || f.Report.Closed != f.OK || f.Report.Records != 6 || f.Report.First == "" {
 			t.Errorf("verify: %+v", f)
+		}
+	}
+	for _, name := range []string{`"bytes_file"`, `"bytes_raw"`, `"torn_at"`, `"damage"`, `"meta"`} {
+		if !strings.Contains(r.out, name) || strings.Contains(r.out, `"Path"`) {
+			t.Errorf("verify --json lacks %s, or has names of Go: %s", name, r.out)
 		}
 	}
 	esshadow(t, nil, "capture", "repair", torn).want(t, exitDone)
@@ -235,6 +235,9 @@ func TestCaptureCorrupt(t *testing.T) {
 		t.Errorf("stat: %s", r.out)
 	}
 	// Repair cannot bring them back, and does not call such a file whole.
+	if f := decode[[]fileResult](t, esshadow(t, nil, "capture", "verify", "--json", corrupt).want(t, exitFailed).out)[0]; f.Report.Damage.Places != 1 || f.Report.Damage.Records != 6 {
+		t.Errorf("verify: %+v", f)
+	}
 	r = esshadow(t, nil, "capture", "repair", corrupt).want(t, exitFailed, "1 of 1 files are not whole")
 	if !strings.Contains(r.out, "6 records lost") {
 		t.Errorf("repair: %s", r.out)
