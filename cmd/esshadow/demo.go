@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -258,14 +259,15 @@ func (d *demo) named(rep *report.Report) error {
 	if rep.Differences["total"] == 0 {
 		return fmt.Errorf("demo: the target lacks documents, the report says %s with differences %v", rep.Verdict.State, rep.Differences)
 	}
-	if d.busy {
-		d.say("The report names the answers that lack documents. This machine was too busy for its times to mean much: the equal\n" +
-			"target of part 2 looked slower than the source, too. On a quiet one the report names one slow shape, match(title).")
-		return nil
-	}
 	slow := slower(rep)
-	if len(slow) != 1 || !strings.Contains(slow[0], "match(title)") || rep.Verdict.State != report.Worse {
+	found := slices.ContainsFunc(slow, func(shape string) bool { return strings.Contains(shape, "match(title)") })
+	if !found || rep.Verdict.State != report.Worse || len(slow) != 1 && !d.busy {
 		return fmt.Errorf("demo: the one slow shape is match(title), the report says %s and names %d: %s", rep.Verdict.State, len(slow), strings.Join(slow, "; "))
+	}
+	if len(slow) != 1 {
+		d.say("The report names the slow shape, match(title), and the answers that lack documents. It names %d more: this machine is too\n"+
+			"busy for times of a millisecond, for the equal target of part 2 looked slower than the source, too.", len(slow)-1)
+		return nil
 	}
 	d.say("The report names the one slow shape, %s, and the answers that lack documents.", slow[0])
 	return nil

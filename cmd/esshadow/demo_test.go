@@ -68,7 +68,9 @@ func TestDemoJudgesItself(t *testing.T) {
 		"another shape too":     {[]report.Shape{match, other}, 9, false, "names 2: ", ""},
 		"another shape only":    {[]report.Shape{other}, 9, false, "names 1: ", ""},
 		"none":                  {nil, 9, false, "names 0: ", ""},
-		"a busy machine":        {[]report.Shape{match, other}, 9, true, "", "too busy"},
+		"a busy machine":        {[]report.Shape{match, other}, 9, true, "", "too\nbusy"},
+		"busy, and well":        {[]report.Shape{match}, 9, true, "", "names the one slow shape"},
+		"busy, and not found":   {[]report.Shape{other}, 9, true, "names 1: ", ""},
 		"no document was lost":  {[]report.Shape{match}, 0, false, "lacks documents", ""},
 		"no document, and busy": {[]report.Shape{match}, 0, true, "lacks documents", ""},
 	} {
