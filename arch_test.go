@@ -71,18 +71,19 @@ func (f goFile) imports() []string {
 // all; tests may import what they like.
 func rooms() map[string][]string {
 	return map[string][]string{
-		"internal/size":    {},
-		"internal/testenv": {},
-		"internal/es":      {},
-		"internal/netio":   {},
-		"internal/sandbox": {"internal/es"},
+		"internal/size":     {},
+		"internal/testenv":  {},
+		"internal/bytemask": {},
+		"internal/es":       {"internal/bytemask"},
+		"internal/netio":    {},
+		"internal/sandbox":  {"internal/es"},
 		// tests only: the sandbox under the official client
 		"internal/sandbox/clients": {},
 		// a program of its own: it measures the built one from outside
 		"scripts/bench":   {},
 		"capture/segment": {"internal/size"},
 		"capture":         {"capture/segment", "internal/es", "internal/size"},
-		"sanitize":        {"capture", "internal/es", "internal/size"},
+		"sanitize":        {"capture", "internal/bytemask", "internal/es", "internal/size"},
 		// an eye of its own: no code of the sanitiser, none of the capture's readers
 		"sanitize/audit":  {},
 		"sanitize/canary": {},
@@ -154,7 +155,7 @@ func TestDependencyOwners(t *testing.T) {
 // pure lists what never reads a clock, a file, a socket or the environment.
 func pure() []string {
 	return []string{
-		"internal/es/", "internal/size/", "replay/diff/", "replay/schedule.go", "replay/rewrite",
+		"internal/bytemask/", "internal/es/", "internal/size/", "replay/diff/", "replay/schedule.go", "replay/rewrite",
 		"replay/guard.go", "capture/segment/format.go", "capture/codec", "capture/filter.go",
 	}
 }

@@ -1,6 +1,10 @@
 package sanitize
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
+)
 
 // nearScan is what nearHits is given of a block, and what it gives back. The assembler
 // knows the order of the fields.
@@ -24,25 +28,25 @@ const (
 	// nearBehind is how many bytes of the text's array nearHits may read from the
 	// beginning of a block, nearRoom how many it may write for one: the most that
 	// letters and separators in turn become, and what it copies too much.
-	nearBehind = 2*blockSize + nearLetters
-	nearRoom   = blockSize/2*(wordLen+1) + blockSize
+	nearBehind = 2*bytemask.Block + nearLetters
+	nearRoom   = bytemask.Block/2*(wordLen+1) + bytemask.Block
 )
 
 // scanBlock makes a nearScan for the block at i of size bytes; ok is false where
 // nearHits cannot be used.
-func (d *domain) scanBlock(a *nearScan, s []byte, i, size int, inside bool, m *byteMasks) (ok bool) {
-	if !scansHits || m.wide != 0 || cap(s)-i < nearBehind || len(d.words.entries) < nearPlaces {
+func (d *domain) scanBlock(a *nearScan, s []byte, i, size int, inside bool, m *bytemask.Text) (ok bool) {
+	if !scansHits || m.Wide != 0 || cap(s)-i < nearBehind || len(d.words.entries) < nearPlaces {
 		return false
 	}
 	a.src, a.entries, a.mask = &s[i], &d.words.entries[0], uint64(len(d.words.entries)-1)
 	a.seed, a.prime, a.round, a.size = d.orig.seed, hashPrime, uint64(uint16(d.orig.round)), size
-	a.letters = m.letter
-	a.stops = m.digit | m.colon&^((m.letter|m.digit)<<1)
+	a.letters = m.Letter
+	a.stops = m.Digit | m.Colon&^((m.Letter|m.Digit)<<1)
 	if inside {
-		a.stops &^= m.colon & 1
+		a.stops &^= m.Colon & 1
 	}
-	if size == blockSize && i+size < len(s) { // a run may go on behind the block
-		last := ^uint64(0) << uint(blockSize-bits.LeadingZeros64(^m.letter))
+	if size == bytemask.Block && i+size < len(s) { // a run may go on behind the block
+		last := ^uint64(0) << uint(bytemask.Block-bits.LeadingZeros64(^m.Letter))
 		a.letters, a.stops = a.letters&^last, a.stops|last
 	}
 	return true

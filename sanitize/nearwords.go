@@ -1,6 +1,10 @@
 package sanitize
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
+)
 
 // nearWords remembers the pseudonyms of short runs: of up to nearLetters letters, of
 // digits, and of addresses. A run may be in one of four places, which are two cache
@@ -119,8 +123,8 @@ func (d *domain) putNear(dst, run []byte, e *nearWord, h, cased uint64) []byte {
 func (d *domain) nearText(dst, s []byte, i int, inside bool) (out []byte, next int, joins bool) {
 	d.words.at(d.orig.round)
 	for i < len(s) {
-		var m byteMasks
-		blockAt(&m, s, i)
+		var m bytemask.Text
+		m.At(s, i)
 		dst, next, inside = d.nearBlock(dst, s, i, inside, &m)
 		if next == i {
 			break
@@ -132,9 +136,9 @@ func (d *domain) nearText(dst, s []byte, i int, inside bool) (out []byte, next i
 
 // nearBlock is nearText for the block at i, which m describes. Where it is stopped,
 // it has taken nothing of what stopped it.
-func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out []byte, next int, joins bool) {
-	size := min(blockSize, len(s)-i)
-	letters := m.letter
+func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *bytemask.Text) (out []byte, next int, joins bool) {
+	size := min(bytemask.Block, len(s)-i)
+	letters := m.Letter
 	var a nearScan
 	scan := d.scanBlock(&a, s, i, size, inside, m)
 	for at := 0; at < size; {
@@ -152,7 +156,7 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 			continue
 		}
 		end := at + n
-		if n > nearLetters || end == blockSize && i+end < len(s) || hasBit(m.wide, end) {
+		if n > nearLetters || end == bytemask.Block && i+end < len(s) || hasBit(m.Wide, end) {
 			return dst, i + at, inside
 		}
 		if cap(s)-i-at < nearLetters || cap(dst)-len(dst) < wordRoom { // no room to be quick
@@ -166,7 +170,7 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 		run := s[i+at : i+at+nearLetters]
 		mask := nearMask(n)
 		w0, w1 := binary.LittleEndian.Uint64(run)&mask[0], binary.LittleEndian.Uint64(run[8:])&mask[1]
-		k0, k1 := w0|lowerBits&mask[0], w1|lowerBits&mask[1]
+		k0, k1 := w0|bytemask.LowerBits&mask[0], w1|bytemask.LowerBits&mask[1]
 		if !inside && !beyondHex(k0) && !beyondHex(k1) && d.shapeAhead(s, i+at, n) {
 			return dst, i + at, inside
 		}
@@ -194,8 +198,8 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *byteMasks) (out
 
 // nearOther does the part of nearBlock for a run of digits, or a separator, at byte at.
 // n is how long it is, 0 where nearBlock may not take it.
-func (d *domain) nearOther(dst, s []byte, i, at int, inside bool, m *byteMasks) (out []byte, n int, joins bool) {
-	if hasBit(m.digit|m.wide, at) {
+func (d *domain) nearOther(dst, s []byte, i, at int, inside bool, m *bytemask.Text) (out []byte, n int, joins bool) {
+	if hasBit(m.Digit|m.Wide, at) {
 		if n = d.nearDigits(s, i, at, inside, m); n == 0 {
 			return dst, 0, inside
 		}
@@ -212,10 +216,10 @@ func (d *domain) nearOther(dst, s []byte, i, at int, inside bool, m *byteMasks) 
 
 // nearDigits is the length of the run of digits at byte at of the block at i, if
 // nearBlock may take it.
-func (d *domain) nearDigits(s []byte, i, at int, inside bool, m *byteMasks) int {
-	n := runLen(m.digit, at)
+func (d *domain) nearDigits(s []byte, i, at int, inside bool, m *bytemask.Text) int {
+	n := runLen(m.Digit, at)
 	end := at + n
-	if end == blockSize && i+end < len(s) || hasBit(m.wide, end) || !inside && !d.style.shapeless && mayBeShape(s, i+at, i+end) {
+	if end == bytemask.Block && i+end < len(s) || hasBit(m.Wide, end) || !inside && !d.style.shapeless && mayBeShape(s, i+at, i+end) {
 		return 0
 	}
 	return n
@@ -228,4 +232,4 @@ func (d *domain) shapeAhead(s []byte, i, n int) bool {
 
 // beyondHex tells that a letter of a lower-case run, padded with zeros, is no
 // hexadecimal digit.
-func beyondHex(w uint64) bool { return (w+everyByte*(0x7f-'f'))&highBits != 0 }
+func beyondHex(w uint64) bool { return (w+bytemask.EveryByte*(0x7f-'f'))&bytemask.HighBits != 0 }

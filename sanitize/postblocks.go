@@ -1,6 +1,10 @@
 package sanitize
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
+)
 
 // longRun tells that digits that say something stand in a block.
 func longRun(mask uint64) bool {
@@ -41,7 +45,7 @@ const passBehind = nearLetters
 // the first other one begins.
 func (p *postcheck) pass(s []byte, i int) int {
 	end := min(len(s), cap(s)-passBehind)
-	if i+blockSize >= end || !passesBlocks() {
+	if i+bytemask.Block >= end || !passesBlocks() {
 		return i
 	}
 	words, others := &p.orig.filters[0], &p.orig.filters[1]
@@ -59,24 +63,24 @@ func (p *postcheck) pass(s []byte, i int) int {
 // cleanBlock is clean for the block at i, which m describes. It goes on where it
 // ends, or where a run begins that may go on behind it; at i itself, it leaves all
 // to cleanRuns.
-func (p *postcheck) cleanBlock(s []byte, i int, m *byteMasks) (next int, ok bool) {
-	size := min(blockSize, len(s)-i)
+func (p *postcheck) cleanBlock(s []byte, i int, m *bytemask.Text) (next int, ok bool) {
+	size := min(bytemask.Block, len(s)-i)
 	next = i + size
-	if size == blockSize && next < len(s) {
-		next -= max(bits.LeadingZeros64(^m.letter), bits.LeadingZeros64(^m.digit))
+	if size == bytemask.Block && next < len(s) {
+		next -= max(bits.LeadingZeros64(^m.Letter), bits.LeadingZeros64(^m.Digit))
 	}
 	words, others := &p.orig.filters[0], &p.orig.filters[1]
-	starts, word := longRuns(m.letter)
+	starts, word := longRuns(m.Letter)
 	switch {
 	case word == 0:
 	case !words.any:
 		starts &^= word
 	case !p.orig.likeOne: // then only what is no pseudonym can be one of them
-		starts &^= word &^ withinWord(unlikeAt(s, i))
+		starts &^= word &^ withinWord(p.unlike.At(s, i))
 	}
 	for starts &= 1<<uint(next-i) - 1; starts != 0; starts &= starts - 1 {
 		at := bits.TrailingZeros64(starts)
-		n := runLen(m.letter, at)
+		n := runLen(m.Letter, at)
 		if n > nearLetters {
 			if r := p.run(s, i+at); p.leaked(r.hash, r.size) {
 				return 0, false
@@ -117,21 +121,17 @@ func likeWord(run []byte) bool {
 const wordLetters = 1<<('b'&31) | 1<<('c'&31) | 1<<('d'&31) | 1<<('f'&31) | 1<<('g'&31) | 1<<('h'&31) | 1<<('j'&31) | 1<<('k'&31) |
 	1<<('m'&31) | 1<<('p'&31) | 1<<('q'&31) | 1<<('v'&31) | 1<<('w'&31) | 1<<('x'&31) | 1<<('z'&31)
 
-// unlikeAt has a bit set for each letter of the block at i that no pseudonym has.
-// What the bits of other bytes are is of no account.
-func unlikeAt(s []byte, i int) uint64 {
-	if i+blockSize <= cap(s) {
-		return unlikeBlock((*[blockSize]byte)(s[i : i+blockSize]))
+// unlikeLetters is the class of the letters that no pseudonym has, in either case. Two
+// letters share each lower half; those with an even upper half have bit 0. Other bytes
+// are of it or not, as it comes.
+func unlikeLetters() (h bytemask.Halves) {
+	for c := byte('a'); c <= 'z'; c++ {
+		if wordLetters>>(c&31)&1 == 0 {
+			h.Lower[c&0xf] |= 1 << (c >> 4 & 1)
+		}
 	}
-	var b [blockSize]byte
-	copy(b[:], s[i:])
-	return unlikeBlock(&b)
-}
-
-// unlikeBytes is unlikeBlock in plain Go.
-func unlikeBytes(b *[blockSize]byte) (mask uint64) {
-	for i, c := range b {
-		mask |= uint64(^uint32(wordLetters)>>(c&31)&1) << i
+	for upper := range h.Upper {
+		h.Upper[upper] = 1 << (upper & 1)
 	}
-	return mask
+	return h
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/internal/bytemask"
 )
 
 // The post-check: of everything that was replaced, the runs that are long enough
@@ -191,6 +192,7 @@ type postcheck struct {
 	orig, kept *runSet
 	vocabulary *runSet // words of the API itself, shared and read-only
 	class      *[256]uint8
+	unlike     bytemask.Halves // letters that no pseudonym has
 	low        []byte
 }
 
@@ -222,14 +224,14 @@ func (p *postcheck) clean(s []byte) bool {
 	}
 	for i := 0; i < len(s); {
 		i = p.pass(s, i)
-		var m byteMasks
-		blockAt(&m, s, i)
+		var m bytemask.Text
+		m.At(s, i)
 		next, ok := i, true
-		if m.wide|m.escape == 0 && !longRun(m.digit) {
+		if m.Wide|m.Escape == 0 && !longRun(m.Digit) {
 			next, ok = p.cleanBlock(s, i, &m)
 		}
 		if next == i && ok { // something rare stands here
-			next, ok = p.cleanRuns(s, i, min(i+blockSize, len(s)))
+			next, ok = p.cleanRuns(s, i, min(i+bytemask.Block, len(s)))
 		}
 		if !ok {
 			return false

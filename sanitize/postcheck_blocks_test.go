@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
 )
 
 // Runs of 5 to 20 letters among others, so that several blocks come in a row.
@@ -30,7 +32,7 @@ func TestBlocksFindWhatRunsFind(t *testing.T) {
 			s = append(s, p...)
 		}
 		seed := newSeed()
-		p := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: newRunSet(seed), class: postClasses()}
+		p := postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: newRunSet(seed), class: postClasses(), unlike: unlikeLetters()}
 		original := rapid.SampledFrom(pieces).Draw(t, "original")
 		if words := strings.FieldsFunc(original, func(r rune) bool { return strings.ContainsRune(" .,-", r) }); len(words) > 3 {
 			original = rapid.SampledFrom(words).Draw(t, "word") // or the first that is looked up tells
@@ -99,8 +101,9 @@ func TestLongRuns(t *testing.T) {
 	})
 }
 
-// Every letter in every case, at every place, in both forms.
+// Every letter in every case, at every place.
 func TestUnlikeWord(t *testing.T) {
+	unlike := unlikeLetters()
 	for c := range 256 {
 		if asciiClass(byte(c)) != classLetter {
 			continue
@@ -109,8 +112,8 @@ func TestUnlikeWord(t *testing.T) {
 		if likeWord([]byte{byte(c)}) != like || likeWord([]byte("bc"+string(rune(c))+"d")) != like {
 			t.Errorf("%c: like a pseudonym's letter: %v", c, !like)
 		}
-		for at := range blockSize {
-			var b [blockSize]byte
+		for at := range bytemask.Block {
+			var b [bytemask.Block]byte
 			for i := range b {
 				b[i] = wordAlphabet[(at+i)%len(wordAlphabet)]
 			}
@@ -119,8 +122,8 @@ func TestUnlikeWord(t *testing.T) {
 			if like {
 				want = 0
 			}
-			if plain, fast := unlikeBytes(&b), unlikeBlock(&b); plain != want || fast != want {
-				t.Fatalf("%c at %d: %b and %b, want %b", c, at, plain, fast, want)
+			if got := unlike.At(b[:], 0); got != want {
+				t.Fatalf("%c at %d: %b, want %b", c, at, got, want)
 			}
 		}
 	}

@@ -3,31 +3,9 @@ package sanitize
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
 )
-
-// Runs of ASCII are read eight bytes at a time: each byte of a word is compared
-// by an addition that sets its highest bit, and no carry leaves a byte.
-const (
-	everyByte = 0x0101010101010101
-	highBits  = 0x8080808080808080
-	lowerBits = 0x2020202020202020 // what makes ASCII letters lower case
-)
-
-// notLetters has the highest bit set of each byte of w that is no ASCII letter.
-// low is w with the letters in lower case; its other bytes mean nothing.
-func notLetters(w uint64) (stop, low uint64) {
-	low = w | lowerBits
-	x := low &^ highBits
-	letter := (x + everyByte*(0x80-'a')) &^ (x + everyByte*(0x80-('z'+1)))
-	return (^letter | w) & highBits, low
-}
-
-// notDigits is notLetters for ASCII digits.
-func notDigits(w uint64) (stop uint64) {
-	x := w &^ highBits
-	digit := (x + everyByte*(0x80-'0')) &^ (x + everyByte*(0x80-('9'+1)))
-	return (^digit | w) & highBits
-}
 
 // loadAt is the eight bytes of s from i on, with zeros behind the end of s.
 func loadAt(s []byte, i int) uint64 {
@@ -46,9 +24,9 @@ func hashRun(s []byte, i int, seed uint64, digits bool) (h uint64, end int) {
 		w := loadAt(s, i)
 		stop, low := uint64(0), w
 		if digits {
-			stop = notDigits(w)
+			stop = bytemask.NotDigits(w)
 		} else {
-			stop, low = notLetters(w)
+			stop, low = bytemask.NotLetters(w)
 		}
 		if stop == 0 {
 			h = hashWord(h, low)

@@ -84,7 +84,7 @@ func (p *Pipeline) Worker() *Worker {
 	}
 	w := &Worker{
 		p:            p,
-		post:         postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes},
+		post:         postcheck{orig: newRunSet(seed), kept: newRunSet(seed), vocabulary: p.vocabulary, class: p.classes, unlike: unlikeLetters()},
 		planOf:       make(map[string]int),
 		recent:       make([]recentPlan, nameSlots),
 		plainHeaders: make(map[capture.Header]plainHeader),

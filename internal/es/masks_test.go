@@ -7,41 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainStruct is what structMasks are by their definition.
-func plainStruct(b *[blockSize]byte) (m structMasks) {
-	for i, c := range b {
-		bit := uint64(1) << i
-		switch c {
-		case '"':
-			m.quote |= bit
-		case '\\':
-			m.backslash |= bit
-		case '{', '[':
-			m.open |= bit
-		case '}', ']':
-			m.close |= bit
-		}
-	}
-	return m
-}
-
-// Every byte at every place, in both forms.
-func TestStructMasksOfEveryByte(t *testing.T) {
-	for c := range 256 {
-		for at := range blockSize {
-			var b [blockSize]byte
-			b[at], b[(at+1)%blockSize] = byte(c), byte(c+1)
-			want := plainStruct(&b)
-			var plain, fast structMasks
-			structWords(&plain, &b)
-			structBlock(&fast, &b)
-			if plain != want || fast != want {
-				t.Fatalf("byte %#x at %d: %+v and %+v, want %+v", c, at, plain, fast, want)
-			}
-		}
-	}
-}
-
 // plainOpenEnd is openEnd byte by byte.
 func plainOpenEnd(in []byte, i int) int {
 	depth, inside := 1, false
