@@ -29,19 +29,17 @@ type captureMetrics struct {
 }
 
 func newCaptureMetrics(stats func() capture.Stats, dir string) *captureMetrics {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("esshadow_capture_"+name, help, labels, nil)
-	}
+	const f family = "esshadow_capture_"
 	return &captureMetrics{
 		stats:   stats,
 		dir:     dir,
-		records: desc("records_total", "Requests by what became of their record.", "result", "reason"),
-		queue:   desc("queue_bytes", "Memory held by exchanges and lines on their way to the file."),
-		raw:     desc("raw_bytes_total", "Bytes of lines written, before compression."),
-		written: desc("written_bytes_total", "Bytes written to segment files."),
-		free:    desc("disk_free_bytes", "Free space of the file system that the capture is on."),
-		cpu:     desc("cpu_seconds_total", "Processor time of sanitising, encoding and writing, without collecting their garbage; on Linux."),
-		on:      desc("state", "1 for the state that capture is in.", "state"),
+		records: f.desc("records_total", "Requests by what became of their record.", "result", "reason"),
+		queue:   f.desc("queue_bytes", "Memory held by exchanges and lines on their way to the file."),
+		raw:     f.desc("raw_bytes_total", "Bytes of lines written, before compression."),
+		written: f.desc("written_bytes_total", "Bytes written to segment files."),
+		free:    f.desc("disk_free_bytes", "Free space of the file system that the capture is on."),
+		cpu:     f.desc("cpu_seconds_total", "Processor time of sanitising, encoding and writing, without collecting their garbage; on Linux."),
+		on:      f.desc("state", "1 for the state that capture is in.", "state"),
 	}
 }
 
@@ -66,7 +64,7 @@ func (m *detectedMetric) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	for _, d := range m.pipe.Detected() {
-		ch <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(d.Count), d.Detector)
+		scraped(ch).count(m.desc, d.Count, d.Detector)
 	}
 }
 
@@ -93,31 +91,21 @@ func (m *captureMetrics) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *captureMetrics) Collect(ch chan<- prometheus.Metric) {
 	s := m.stats()
-	count := func(d *prometheus.Desc, v uint64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
-	}
-	count(m.records, s.Captured, "captured", "")
-	count(m.records, s.SampledOut, "sampled_out", "")
-	for reason, n := range s.Filtered {
-		count(m.records, n, "filtered", reason)
-	}
-	for reason, n := range s.Dropped {
-		count(m.records, n, "dropped", reason)
-	}
-	count(m.raw, s.RawBytes)
-	count(m.written, s.WrittenBytes)
+	to := scraped(ch)
+	to.count(m.records, s.Captured, "captured", "")
+	to.count(m.records, s.SampledOut, "sampled_out", "")
+	to.countBy(m.records, s.Filtered, "filtered")
+	to.countBy(m.records, s.Dropped, "dropped")
+	to.count(m.raw, s.RawBytes)
+	to.count(m.written, s.WrittenBytes)
 	ch <- prometheus.MustNewConstMetric(m.cpu, prometheus.CounterValue, s.CPU.Seconds())
-	ch <- prometheus.MustNewConstMetric(m.queue, prometheus.GaugeValue, float64(s.QueueBytes))
+	to.gauge(m.queue, float64(s.QueueBytes))
 	if m.dir != "" {
 		if free, err := segment.FreeSpace(m.dir); err == nil {
-			ch <- prometheus.MustNewConstMetric(m.free, prometheus.GaugeValue, float64(free))
+			to.gauge(m.free, float64(free))
 		}
 	}
 	for _, st := range capture.States() {
-		v := 0.0
-		if st == s.State {
-			v = 1
-		}
-		ch <- prometheus.MustNewConstMetric(m.on, prometheus.GaugeValue, v, st.String())
+		to.gauge(m.on, flag(st == s.State), st.String())
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,35 +25,28 @@ type mirrorMetrics struct {
 }
 
 func newMirrorMetrics() *mirrorMetrics {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("esshadow_mirror_"+name, help, labels, nil)
-	}
-	seconds := func(name, help string) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "esshadow_mirror_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
-		})
-	}
+	const f family = "esshadow_mirror_"
 	m := &mirrorMetrics{
-		response: seconds("response_seconds", "From when a mirrored request could be sent to the last byte of the target's answer."),
-		source:   seconds("source_seconds", "What the source took for the same requests."),
-		lag:      seconds("lag_seconds", "From when a mirrored request could be sent to its sending: waits for earlier ones of its connection among it."),
+		response: f.seconds("response_seconds", "From when a mirrored request could be sent to the last byte of the target's answer."),
+		source:   f.seconds("source_seconds", "What the source took for the same requests."),
+		lag:      f.seconds("lag_seconds", "From when a mirrored request could be sent to its sending: waits for earlier ones of its connection among it."),
 		compared: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "esshadow_mirror_compared_total", Help: "Answers by result of the comparison with the source's.",
 		}, []string{"result"}),
-		offered:     desc("offered_total", "Requests that the proxy passed and offered."),
-		sampledOut:  desc("sampled_out_total", "Requests of connections that are not mirrored."),
-		sent:        desc("sent_total", "Requests sent to the target."),
-		answers:     desc("answers_total", "Answers by status, errors with a status included.", "code"),
-		refused:     desc("refused_total", "Requests that a guard did not let pass.", "reason"),
-		shed:        desc("shed_total", "Requests that were not sent although they might have been.", "reason"),
-		errors:      desc("errors_total", "Requests without a usable answer.", "class"),
-		differences: desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
-		queue:       desc("queue_bytes", "Memory held by requests on their way."),
-		inFlight:    desc("in_flight", "Requests on their way."),
-		breaker:     desc("breaker_state", "1 for the state that the breaker is in.", "state"),
-		on:          desc("state", "1 for the state that mirroring is in.", "state"),
-		outcomes:    desc("outcomes_total", "Outcome lines by what became of them.", "result"),
-		disk:        desc("disk_state", "1 for the state that writing outcomes is in.", "state"),
+		offered:     f.desc("offered_total", "Requests that the proxy passed and offered."),
+		sampledOut:  f.desc("sampled_out_total", "Requests of connections that are not mirrored."),
+		sent:        f.desc("sent_total", "Requests sent to the target."),
+		answers:     f.desc("answers_total", "Answers by status, errors with a status included.", "code"),
+		refused:     f.desc("refused_total", "Requests that a guard did not let pass.", "reason"),
+		shed:        f.desc("shed_total", "Requests that were not sent although they might have been.", "reason"),
+		errors:      f.desc("errors_total", "Requests without a usable answer.", "class"),
+		differences: f.desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
+		queue:       f.desc("queue_bytes", "Memory held by requests on their way."),
+		inFlight:    f.desc("in_flight", "Requests on their way."),
+		breaker:     f.desc("breaker_state", "1 for the state that the breaker is in.", "state"),
+		on:          f.desc("state", "1 for the state that mirroring is in.", "state"),
+		outcomes:    f.desc("outcomes_total", "Outcome lines by what became of them.", "result"),
+		disk:        f.desc("disk_state", "1 for the state that writing outcomes is in.", "state"),
 	}
 	for _, result := range comparedResults() {
 		m.compared.WithLabelValues(result)
@@ -114,45 +106,26 @@ func (m *mirrorMetrics) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *mirrorMetrics) Collect(ch chan<- prometheus.Metric) {
 	s := m.stats()
-	count := func(d *prometheus.Desc, v uint64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
-	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	by := func(d *prometheus.Desc, counts map[string]uint64) {
-		for name, n := range counts {
-			count(d, n, name)
-		}
-	}
-	count(m.offered, s.Offered)
-	count(m.sampledOut, s.SampledOut)
-	count(m.sent, s.Sent)
-	for code, n := range s.Codes {
-		count(m.answers, n, strconv.Itoa(code))
-	}
-	by(m.refused, s.Refused)
-	by(m.shed, s.Shed)
-	by(m.errors, s.Errors)
-	by(m.differences, s.Differences)
-	gauge(m.queue, float64(s.QueueBytes))
-	gauge(m.inFlight, float64(s.InFlight))
+	to := scraped(ch)
+	to.count(m.offered, s.Offered)
+	to.count(m.sampledOut, s.SampledOut)
+	to.count(m.sent, s.Sent)
+	to.countByCode(m.answers, s.Codes)
+	to.countBy(m.refused, s.Refused)
+	to.countBy(m.shed, s.Shed)
+	to.countBy(m.errors, s.Errors)
+	to.countBy(m.differences, s.Differences)
+	to.gauge(m.queue, float64(s.QueueBytes))
+	to.gauge(m.inFlight, float64(s.InFlight))
 	for _, b := range mirror.Breakers() {
-		gauge(m.breaker, flag(b == s.Breaker), b.String())
+		to.gauge(m.breaker, flag(b == s.Breaker), b.String())
 	}
 	for _, state := range mirror.States() {
-		gauge(m.on, flag(state == s.State()), state)
+		to.gauge(m.on, flag(state == s.State()), state)
 	}
-	count(m.outcomes, s.Written, "written")
-	count(m.outcomes, s.Lost, "lost")
+	to.count(m.outcomes, s.Written, "written")
+	to.count(m.outcomes, s.Lost, "lost")
 	for _, d := range mirror.Disks() {
-		gauge(m.disk, flag(d == s.Disk), d.String())
+		to.gauge(m.disk, flag(d == s.Disk), d.String())
 	}
-}
-
-func flag(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
 }

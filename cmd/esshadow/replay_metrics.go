@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,25 +24,18 @@ type replayMetrics struct {
 }
 
 func newReplayMetrics() *replayMetrics {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("esshadow_replay_"+name, help, labels, nil)
-	}
-	seconds := func(name, help string) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "esshadow_replay_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
-		})
-	}
+	const f family = "esshadow_replay_"
 	return &replayMetrics{
-		lag:         seconds("lag_seconds", "From when a request was due to its sending."),
-		response:    seconds("response_seconds", "From when a request was due to the last byte of its answer."),
-		planned:     desc("planned_total", "Requests that were due."),
-		sent:        desc("sent_total", "Requests sent to the target."),
-		answers:     desc("answers_total", "Answers by status, errors with a status included.", "code"),
-		refused:     desc("refused_total", "Records that a guard did not let pass.", "reason"),
-		shed:        desc("shed_total", "Requests that were due and not sent.", "reason"),
-		errors:      desc("errors_total", "Requests without a usable answer.", "class"),
-		differences: desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
-		inFlight:    desc("in_flight", "Requests that are due and not done."),
+		lag:         f.seconds("lag_seconds", "From when a request was due to its sending."),
+		response:    f.seconds("response_seconds", "From when a request was due to the last byte of its answer."),
+		planned:     f.desc("planned_total", "Requests that were due."),
+		sent:        f.desc("sent_total", "Requests sent to the target."),
+		answers:     f.desc("answers_total", "Answers by status, errors with a status included.", "code"),
+		refused:     f.desc("refused_total", "Records that a guard did not let pass.", "reason"),
+		shed:        f.desc("shed_total", "Requests that were due and not sent.", "reason"),
+		errors:      f.desc("errors_total", "Requests without a usable answer.", "class"),
+		differences: f.desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
+		inFlight:    f.desc("in_flight", "Requests that are due and not done."),
 	}
 }
 
@@ -89,24 +81,15 @@ func (m *replayMetrics) Collect(ch chan<- prometheus.Metric) {
 	if stats := m.stats.Load(); stats != nil {
 		s = (*stats)()
 	}
-	count := func(d *prometheus.Desc, v uint64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
-	}
-	by := func(d *prometheus.Desc, counts map[string]uint64) {
-		for name, n := range counts {
-			count(d, n, name)
-		}
-	}
-	count(m.planned, s.Planned)
-	count(m.sent, s.Sent)
-	for code, n := range s.Codes {
-		count(m.answers, n, strconv.Itoa(code))
-	}
-	by(m.refused, s.Refused)
-	by(m.shed, s.Shed)
-	by(m.errors, s.Errors)
-	by(m.differences, s.Differences)
-	ch <- prometheus.MustNewConstMetric(m.inFlight, prometheus.GaugeValue, float64(s.InFlight))
+	to := scraped(ch)
+	to.count(m.planned, s.Planned)
+	to.count(m.sent, s.Sent)
+	to.countByCode(m.answers, s.Codes)
+	to.countBy(m.refused, s.Refused)
+	to.countBy(m.shed, s.Shed)
+	to.countBy(m.errors, s.Errors)
+	to.countBy(m.differences, s.Differences)
+	to.gauge(m.inFlight, float64(s.InFlight))
 	m.lag.Collect(ch)
 	m.response.Collect(ch)
 }
