@@ -2,32 +2,17 @@ package sanitize
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
-)
 
-// guarded gives memory that ends where nothing may be read.
-func guarded(t *testing.T) []byte {
-	t.Helper()
-	page := os.Getpagesize()
-	m, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Munmap(m) })
-	if err := unix.Mprotect(m[page:], unix.PROT_NONE); err != nil {
-		t.Fatal(err)
-	}
-	return m[:page:page]
-}
+	"github.com/esshadow/esshadow/internal/testenv"
+)
 
 // TestNothingBehindTheArray: texts at the end of their array, and up to 200 bytes before
 // it, become what they become elsewhere, and nothing behind it is read.
 func TestNothingBehindTheArray(t *testing.T) {
-	room := guarded(t)
+	room := testenv.Guarded(t)
 	w, plain := newWorker(t, preset(PresetFidelity)), newWorker(t, preset(PresetFidelity))
 	text := rapid.StringOfN(rapid.SampledFrom([]rune("aaabcdefggzQ  .:-_/@09é北\\%\"\n")), 0, 150, -1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,21 +35,7 @@ type recordingNode struct {
 func newRecordingNode(t *testing.T) *recordingNode {
 	t.Helper()
 	n := &recordingNode{got: map[sent]int{}}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &http.Server{Handler: n}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = s.Serve(ln)
-	}()
-	t.Cleanup(func() {
-		_ = s.Close()
-		<-done
-	})
-	n.url = "http://" + ln.Addr().String()
+	n.url = served(t, n)
 	return n
 }
 
@@ -164,30 +148,18 @@ func TestCorpusEndToEnd(t *testing.T) {
 	replayCorpus(t, dir, target, stats.Captured)
 }
 
-func captureCorpus(t *testing.T, source *recordingNode, dir string, requests []sent) capture.Stats {
+func captureCorpus(t *testing.T, source *recordingNode, dir string, requests []sent) (stats capture.Stats) {
 	t.Helper()
-	var errs bytes.Buffer
-	s := &streams{in: strings.NewReader(""), out: io.Discard, err: &errs, env: lookup(nil)}
-	set := &settings{cfg: configs.Default(), s: s}
-	set.cfg.Proxy.Upstreams, set.cfg.Proxy.Listen, set.cfg.Proxy.Admin = []string{source.url}, "127.0.0.1:0", "off"
-	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = dir, 0
-	set.cfg.Sanitize.Preset = "fidelity"
-	ready := make(chan net.Addr, 1)
-	set.listening = func(a net.Addr) { ready <- a }
-	var stats capture.Stats
-	set.closed = func(st capture.Stats) { stats = st }
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- runProxy(ctx, s, set) }()
-	select {
-	case a := <-ready:
+	throughProxy(t, source.url, dir, func(set *settings) {
+		set.cfg.Sanitize.Preset = "fidelity"
+		set.closed = func(st capture.Stats) { stats = st }
+	}, func(addr string) {
 		const conns = 8
 		var senders sync.WaitGroup
 		failed := make(chan error, conns)
 		for i := range conns {
 			senders.Go(func() {
-				failed <- sendRaw(a.String(), requests[i*len(requests)/conns:(i+1)*len(requests)/conns])
+				failed <- sendRaw(addr, requests[i*len(requests)/conns:(i+1)*len(requests)/conns])
 			})
 		}
 		senders.Wait()
@@ -196,13 +168,7 @@ func captureCorpus(t *testing.T, source *recordingNode, dir string, requests []s
 				t.Errorf("through the proxy: %v", err)
 			}
 		}
-	case err := <-ended:
-		t.Fatalf("proxy: %v\n%s", err, &errs)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Fatalf("proxy: %v\n%s", err, &errs)
-	}
+	})
 	return stats
 }
 

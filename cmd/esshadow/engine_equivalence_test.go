@@ -187,14 +187,20 @@ func countsIn(out []string, at string, v any) []string {
 	return out
 }
 
+// clause counts what becomes of the queries of a clause.
+func (x *twin) clause(name string) *clauseCount {
+	c := x.by[name]
+	if c == nil {
+		c = &clauseCount{dropped: map[string]int{}, why: map[string]int{}}
+		x.by[name] = c
+	}
+	return c
+}
+
 // compare asks both indices one thing.
 func (x *twin) compare(t *testing.T, q genQuery) {
 	t.Helper()
-	c := x.by[q.clause]
-	if c == nil {
-		c = &clauseCount{dropped: map[string]int{}, why: map[string]int{}}
-		x.by[q.clause] = c
-	}
+	c := x.clause(q.clause)
 	target := "/" + x.original + "/_search?size=0&track_total_hits=true" + q.params
 	rec, drop := x.sanitised("POST", target, q.body)
 	if drop != "" {

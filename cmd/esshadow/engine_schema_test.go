@@ -97,11 +97,7 @@ func (x *twin) loadSome(t *testing.T, bulk string) int {
 // and does not agree is 1, and fails where it must agree.
 func (x *twin) judged(t *testing.T, q genQuery, must bool) (lie int) {
 	t.Helper()
-	c := x.by[q.clause]
-	if c == nil {
-		c = &clauseCount{dropped: map[string]int{}, why: map[string]int{}}
-		x.by[q.clause] = c
-	}
+	c := x.clause(q.clause)
 	target := "/" + x.original + "/_search?track_total_hits=true" + q.params
 	rec, drop := x.sanitised("POST", target, q.body)
 	if drop != "" {

@@ -107,12 +107,9 @@ func newEngine(t *testing.T) *engine {
 func newEngineWith(t *testing.T, o sandbox.Options) *engine {
 	t.Helper()
 	e := &engine{Engine: sandbox.New(o)}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(e.Close)
 	inner := e.Handler()
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	e.url = served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.last.Store(time.Now().UnixNano())
 		e.requests.Add(1)
 		e.auth.Store(r.Header.Get("Authorization"))
@@ -120,7 +117,18 @@ func newEngineWith(t *testing.T, o sandbox.Options) *engine {
 			pause(r.Context(), time.Duration(d))
 		}
 		inner.ServeHTTP(w, r)
-	})}
+	}))
+	return e
+}
+
+// served is where a server with that handler is, until the test ends.
+func served(t *testing.T, h http.Handler) (url string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: h}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -129,10 +137,8 @@ func newEngineWith(t *testing.T, o sandbox.Options) *engine {
 	t.Cleanup(func() {
 		_ = s.Close()
 		<-done
-		e.Close()
 	})
-	e.url = "http://" + ln.Addr().String()
-	return e
+	return "http://" + ln.Addr().String()
 }
 
 // send does one request and wants a status below 300.
@@ -184,12 +190,32 @@ func makeCapture(t *testing.T, searches int, gap time.Duration) captured {
 	if err := os.WriteFile(c.key, []byte(testKey), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	told := throughProxy(t, c.source.url, c.dir, func(set *settings) {
+		set.cfg.Sanitize.Key, set.cfg.Sanitize.Preset = c.key, "fidelity"
+	}, func(addr string) {
+		send(t, "POST", "http://"+addr+"/_bulk", bulkBody("items", 0, 48))
+		for i := range searches {
+			send(t, "POST", "http://"+addr+"/items/_search", searchBody(i))
+			pause(t.Context(), gap)
+		}
+	})
+	if want := fmt.Sprintf("received %d = captured %d", searches+1, searches+1); !strings.Contains(told, want) {
+		t.Fatalf("not all is captured, want %q:\n%s", want, told)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	return c
+}
+
+// throughProxy runs a capturing proxy in this process while use is at work, and gives
+// what it told at its end.
+func throughProxy(t *testing.T, upstream, dir string, change func(*settings), use func(addr string)) (told string) {
+	t.Helper()
 	var errs bytes.Buffer
 	s := &streams{in: strings.NewReader(""), out: io.Discard, err: &errs, env: lookup(nil)}
 	set := &settings{cfg: configs.Default(), s: s}
-	set.cfg.Proxy.Upstreams, set.cfg.Proxy.Listen, set.cfg.Proxy.Admin = []string{c.source.url}, "127.0.0.1:0", "off"
-	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = c.dir, 0
-	set.cfg.Sanitize.Key, set.cfg.Sanitize.Preset = c.key, "fidelity"
+	set.cfg.Proxy.Upstreams, set.cfg.Proxy.Listen, set.cfg.Proxy.Admin = []string{upstream}, "127.0.0.1:0", "off"
+	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = dir, 0
+	change(set)
 	ready := make(chan net.Addr, 1)
 	set.listening = func(a net.Addr) { ready <- a }
 	ctx, stop := context.WithCancel(t.Context())
@@ -198,12 +224,7 @@ func makeCapture(t *testing.T, searches int, gap time.Duration) captured {
 	go func() { ended <- runProxy(ctx, s, set) }()
 	select {
 	case a := <-ready:
-		url := "http://" + a.String()
-		send(t, "POST", url+"/_bulk", bulkBody("items", 0, 48))
-		for i := range searches {
-			send(t, "POST", url+"/items/_search", searchBody(i))
-			pause(ctx, gap)
-		}
+		use(a.String())
 	case err := <-ended:
 		t.Fatalf("proxy: %v\n%s", err, &errs)
 	}
@@ -211,11 +232,7 @@ func makeCapture(t *testing.T, searches int, gap time.Duration) captured {
 	if err := <-ended; err != nil {
 		t.Fatalf("proxy: %v\n%s", err, &errs)
 	}
-	if want := fmt.Sprintf("received %d = captured %d", searches+1, searches+1); !strings.Contains(errs.String(), want) {
-		t.Fatalf("not all is captured, want %q:\n%s", want, &errs)
-	}
-	http.DefaultClient.CloseIdleConnections()
-	return c
+	return errs.String()
 }
 
 // decode reads JSON and fails on anything else.

@@ -30,16 +30,7 @@ func metricNames() []string {
 // get asks the admin server, whatever it answers.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
+	return demand(t, "GET", url, "")
 }
 
 // metric is the value of one line of /metrics, -1 where it is missing.

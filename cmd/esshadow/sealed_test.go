@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/replay/report"
 	"github.com/esshadow/esshadow/sanitize/audit"
 )
@@ -59,33 +56,16 @@ func TestSealedCapture(t *testing.T) {
 
 func sealSearches(t *testing.T, source *engine, dir, recipient string) {
 	t.Helper()
-	var errs bytes.Buffer
-	s := &streams{in: strings.NewReader(""), out: io.Discard, err: &errs, env: lookup(nil)}
-	set := &settings{cfg: configs.Default(), s: s}
-	set.cfg.Proxy.Upstreams, set.cfg.Proxy.Listen, set.cfg.Proxy.Admin = []string{source.url}, "127.0.0.1:0", "off"
-	set.cfg.Capture.Files.Dir, set.cfg.Capture.Files.MinFree = dir, 0
-	set.cfg.Sanitize.Preset, set.cfg.Sanitize.Recipients = "sealed", []string{recipient}
-	ready := make(chan net.Addr, 1)
-	set.listening = func(a net.Addr) { ready <- a }
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- runProxy(ctx, s, set) }()
-	select {
-	case a := <-ready:
-		url := "http://demo:secret-password@" + a.String()
+	throughProxy(t, source.url, dir, func(set *settings) {
+		set.cfg.Sanitize.Preset, set.cfg.Sanitize.Recipients = "sealed", []string{recipient}
+	}, func(addr string) {
+		url := "http://demo:secret-password@" + addr
 		send(t, "POST", url+"/_bulk", bulkBody("items", 0, 48))
 		send(t, "POST", url+"/items/_refresh", "")
 		for i := range 12 {
 			send(t, "POST", url+"/items/_search", searchBody(i))
 		}
-	case err := <-ended:
-		t.Fatalf("proxy: %v\n%s", err, &errs)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Fatalf("proxy: %v\n%s", err, &errs)
-	}
+	})
 }
 
 // noneOf looks for words in every file of a directory, unpacked where it can be.

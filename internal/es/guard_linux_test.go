@@ -3,26 +3,17 @@ package es
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 )
 
 // TestNothingBehindTheArray: JSON at the end of its array, and cut anywhere, is read and
 // quoted as it is elsewhere, and nothing behind the array is looked at.
 func TestNothingBehindTheArray(t *testing.T) {
-	page := os.Getpagesize()
-	m, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Munmap(m) })
-	if err := unix.Mprotect(m[page:], unix.PROT_NONE); err != nil {
-		t.Fatal(err)
-	}
-	room := m[:page:page]
+	room := testenv.Guarded(t)
 	pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
 		`{"took":1,`, `"items":[`, `{"index":{"_id":"a","status":201}}`, `,`, `]`, `}`, `"a\"b\\"`, `\`, `"`, `[[{`, `é北`, "\x01", "\n", `1.5e3`,
 		`"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"`, `"hits":{"hits":[{"_id":"x","_source":{"a":["}"]}}]}`, `:`, ` `,
