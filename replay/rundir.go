@@ -27,7 +27,7 @@ const RunFile = "run.json"
 // how it went. It holds no secret. It is written when the run starts, without
 // Ended and Sums, and again when it ends.
 type Run struct {
-	Schema      string      `json:"schema"`
+	Schema      string      `json:"schema,omitempty"`
 	Started     time.Time   `json:"started"`
 	Ended       *time.Time  `json:"ended,omitempty"` // nil: runs, or was killed
 	Interrupted bool        `json:"interrupted,omitempty"`
@@ -39,8 +39,13 @@ type Run struct {
 	Target      es.Identity `json:"target"`
 	Preset      string      `json:"preset,omitempty"` // the capture's
 	KeyID       string      `json:"key_id,omitempty"`
-	Writer      string      `json:"writer,omitempty"` // names the process that writes, where several follow each other
+	Writer      string      `json:"writer,omitempty"` // names the process in its outcome files' names
 	Sums        *Sums       `json:"sums,omitempty"`
+	// Processes of a mirror that followed each other in the directory, as they came. The
+	// rest of the description is that of the newest, from when the first began, with the
+	// sums of all. The first may stand for several: Merged.
+	Processes []Run `json:"processes,omitempty"`
+	Merged    int   `json:"merged,omitempty"`
 }
 
 // Asked is what the user asked for.
@@ -163,45 +168,23 @@ func createRun(dir string, r Run) (*segment.Writer, error) {
 	}
 	cfg := segment.DefaultConfig()
 	cfg.MinFree, cfg.RotateAge = 0, 0
-	w, _, err := d.begin(&r, cfg)
-	return w, err
-}
-
-// MirrorRunDir is CreateRunDir for a live mirror, whose process may be followed
-// by another: a directory that holds a mirror's run to the same target is gone on
-// with. r takes over when that run began. files says how outcome files are
-// rotated and kept. undo puts the directory back to what it was, for a process that
-// is refused before it has anything to tell; the Writer must be closed.
-func MirrorRunDir(dir string, r *Run, files segment.Config, opts ...segment.Option) (w *segment.Writer, undo func() error, err error) {
-	d, err := lookAtRunDir(dir)
+	if err := r.name(); err != nil {
+		return nil, err
+	}
+	if err := WriteRun(dir, r); err != nil {
+		return nil, err
+	}
+	w, err := r.open(dir, cfg)
 	if err != nil {
-		return nil, nil, err
+		return nil, errors.Join(err, os.Remove(filepath.Join(dir, RunFile)))
 	}
-	if !d.empty {
-		old, err := ReadRun(dir)
-		switch {
-		case err != nil:
-			return nil, nil, fmt.Errorf("%w: %w", ErrRunExists, err)
-		case !old.Asked.Mirror || old.Asked.Target != r.Asked.Target:
-			return nil, nil, fmt.Errorf("%w: %s holds another run, want one of a mirror to the same target", ErrRunExists, dir)
-		}
-		d.old = &old
-		r.Started = old.Started
-		if r.Source.UUID == "" {
-			r.Source = old.Source
-		}
-		if r.Target.UUID == "" {
-			r.Target = old.Target
-		}
-	}
-	return d.begin(r, files, opts...)
+	return w, nil
 }
 
 // runDir is a run's directory as it was found.
 type runDir struct {
 	path  string
 	empty bool
-	old   *Run // that it held
 }
 
 func lookAtRunDir(dir string) (d runDir, err error) {
@@ -213,53 +196,25 @@ func lookAtRunDir(dir string) (d runDir, err error) {
 	if err != nil {
 		return d, fmt.Errorf("run directory: %w", err)
 	}
-	left := slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == RunFile+newSuffix || e.Name() == segment.LockFile })
+	left := slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		return slices.Contains([]string{RunFile + newSuffix, RunFile + lockSuffix, segment.LockFile}, e.Name())
+	})
 	d.empty = len(left) == 0
 	return d, nil
 }
 
-// undo takes away what the writer of that id made, and puts back the run that
-// was there.
-func (d runDir) undo(writer string) error {
-	files, err := segment.List(segment.SuffixOutcomes, d.path)
-	errs := []error{err}
-	for _, path := range files {
-		if name, ok := segment.ParseName(path); ok && name.Writer == writer {
-			errs = append(errs, os.Remove(path))
-		}
-	}
-	now, err := ReadRun(d.path)
-	switch {
-	case err == nil && now.Writer != writer: // another process goes on with it
-	case d.old != nil:
-		errs = append(errs, WriteRun(d.path, *d.old))
-	case err == nil:
-		errs = append(errs, os.Remove(filepath.Join(d.path, RunFile)))
-	}
-	return errors.Join(errs...)
-}
-
-// begin writes run.json and opens an outcome file, or leaves nothing behind.
-func (d runDir) begin(r *Run, files segment.Config, opts ...segment.Option) (w *segment.Writer, undo func() error, err error) {
-	id, err := randomID()
-	if err != nil {
-		return nil, nil, fmt.Errorf("run directory: %w", err)
-	}
-	r.Writer = id
-	undo = func() error { return d.undo(id) }
-	if err := WriteRun(d.path, *r); err != nil {
-		return nil, nil, errors.Join(err, undo())
-	}
-	files.Dir = d.path
+// open opens the outcome file of a run's process.
+func (r *Run) open(dir string, files segment.Config, opts ...segment.Option) (*segment.Writer, error) {
+	files.Dir = dir
 	meta := segment.Meta{
-		Kind: segment.KindOutcomes, Capture: "run", Writer: id, Encoding: "ndjson/1", KeyID: r.KeyID, Preset: r.Preset,
+		Kind: segment.KindOutcomes, Capture: "run", Writer: r.Writer, Encoding: "ndjson/1", KeyID: r.KeyID, Preset: r.Preset,
 		Source: &segment.Source{UUID: r.Target.UUID, Version: r.Target.Version, Flavor: r.Target.Flavor},
 	}
-	w, err = segment.NewWriter(files, meta, time.Now(), append([]segment.Option{segment.WithSuffix(segment.SuffixOutcomes)}, opts...)...)
+	w, err := segment.NewWriter(files, meta, time.Now(), append([]segment.Option{segment.WithSuffix(segment.SuffixOutcomes)}, opts...)...)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("run directory: %w", err), undo())
+		return nil, fmt.Errorf("run directory: %w", err)
 	}
-	return w, undo, nil
+	return w, nil
 }
 
 func randomID() (string, error) {

@@ -57,6 +57,7 @@ func (l *RunLock) Undo() error {
 	err := l.Release()
 	if l.made {
 		_ = os.Remove(filepath.Join(l.dir, segment.LockFile))
+		_ = os.Remove(filepath.Join(l.dir, RunFile+lockSuffix))
 		_ = os.Remove(l.dir) // it may hold something by now
 	}
 	return err

@@ -60,6 +60,23 @@ func LockDir(dir string, shared bool) (io.Closer, error) {
 	return f, nil
 }
 
+// LockPath takes a file, which it makes (0600) where there is none, until the Closer is
+// closed or the process is gone. The error is ErrBusy where somebody has it; where the
+// file system has no locks, nobody is kept from it.
+func LockPath(path string) (io.Closer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f, false); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, errors.Join(err, f.Close())
+	}
+	if !samePath(f, path) { // it was removed, and nobody else who comes finds this one
+		return nil, errors.Join(ErrBusy, f.Close())
+	}
+	return f, nil
+}
+
 // samePath says whether path still names the open file.
 func samePath(f *os.File, path string) bool {
 	a, err := f.Stat()

@@ -123,7 +123,8 @@ func TestMirrorHandedOver(t *testing.T) {
 	send(t, "POST", url+"/items/_search", searchBody(2))
 	waitSums(t, admin, 1)
 	ends(t, next)
-	if run, err := replay.ReadRun(dir); err != nil || run.Ended == nil {
+	run, err := replay.ReadRun(dir)
+	if err != nil || run.Ended == nil || len(run.Processes) != 2 || run.Sums == nil || run.Sums.Sent != 2 {
 		t.Errorf("%+v, %v", run, err)
 	}
 	if r := esshadow(t, nil, "report", dir).want(t, exitDone); !strings.Contains(r.out, "2") {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/esshadow/esshadow/internal/testenv"
+	"github.com/esshadow/esshadow/replay"
 )
 
 // steadyLoad sends searches by clients that keep their connections, and by
@@ -119,6 +120,47 @@ func TestHandOverByReusePort(t *testing.T) {
 	old.signal(syscall.SIGTERM)
 	if code := old.code(patience); code != exitDone {
 		t.Errorf("exit code %d:\n%s", code, old.err())
+	}
+}
+
+// Processes hand over while they mirror: each request is in the sums of run.json once,
+// and each process stands there with its own.
+func TestHandOverWhileMirroring(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		testenv.Skip(t, "only Linux steers connections from one socket of a port to another")
+	}
+	source, target := newEngine(t), newEngine(t)
+	for _, e := range []*engine{source, target} {
+		send(t, "POST", e.url+"/_bulk", bulkBody("items", 0, 4))
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	old := start(t, mirrorArgs(t, source.url, target.url, dir, "--reuse-port")...)
+	url, _ := old.listening()
+	l := newLoad(url, 4, 0)
+	for range 3 {
+		l.after(t, 100)
+		next := start(t, mirrorArgs(t, source.url, target.url, dir, "--reuse-port", "--listen", strings.TrimPrefix(url, "http://"))...)
+		next.listening()
+		l.after(t, 100)
+		ends(t, old)
+		old = next
+	}
+	l.after(t, 100)
+	l.stop(t)
+	ends(t, old)
+	run, err := replay.ReadRun(dir)
+	if err != nil || run.Ended == nil || run.Sums == nil || len(run.Processes) != 4 {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	var each uint64
+	for _, p := range run.Processes {
+		if p.Ended == nil || p.Sums == nil {
+			t.Fatalf("process %+v", p)
+		}
+		each += p.Sums.Records
+	}
+	if all := uint64(l.sent.Load()); run.Sums.Records != all || each != all {
+		t.Errorf("%d requests, %d in the sums, %d in those of each", all, run.Sums.Records, each)
 	}
 }
 

@@ -486,7 +486,7 @@ func TestAbandon(t *testing.T) {
 		left, err := os.ReadDir(b.dir)
 		want := 0
 		if other {
-			want = 2 // its run.json and its file
+			want = 3 // its run.json, with the lock of that, and its file
 		}
 		if err != nil || len(left) != want {
 			t.Errorf("other %v: %v, %v", other, left, err)

@@ -28,10 +28,7 @@ func (m *Mirror) describe(change func(*replay.Run)) {
 	m.about.Lock()
 	defer m.about.Unlock()
 	change(&m.run)
-	if now, err := replay.ReadRun(m.opt.Dir); err == nil && now.Writer != m.run.Writer {
-		return // the process that follows this one writes already
-	}
-	if err := replay.WriteRun(m.opt.Dir, m.run); err != nil {
+	if err := replay.UpdateRun(m.opt.Dir, &m.run); err != nil {
 		m.log.Warn("mirror's run.json cannot be written", zap.Error(err))
 	}
 }
