@@ -36,7 +36,7 @@ type kept struct {
 
 func newBuffers(limit int64) *buffers { return &buffers{limit: limit} }
 
-// get returns an empty buffer of at least n bytes.
+// get returns an empty buffer of room(n) bytes.
 func (p *buffers) get(n int) *buffer {
 	shift := shiftOf(n)
 	switch {
@@ -48,10 +48,8 @@ func (p *buffers) get(n int) *buffer {
 		if v := p.pop(shift); v != nil {
 			return v
 		}
-	default:
-		return &buffer{make([]byte, 0, n)}
 	}
-	return &buffer{make([]byte, 0, 1<<shift)}
+	return &buffer{make([]byte, 0, room(n))}
 }
 
 // put takes a buffer back. Nobody may use it afterwards.
@@ -77,20 +75,17 @@ func (p *buffers) put(b *buffer) {
 // reuse, and by doubling that would be as much again as the largest.
 const steepAbove = 1 << 20
 
-// grow returns a buffer with b's bytes and room for more of them, and takes b
-// back if it is another one.
-func (p *buffers) grow(b *buffer, more int) *buffer {
-	if cap(b.b)-len(b.b) >= more {
-		return b
+// grown is how large a buffer to get in b's place, which has no room for more
+// bytes; b is nil where there is none yet.
+func grown(b *buffer, more int) int {
+	if b == nil {
+		return more
 	}
 	factor := 2
 	if cap(b.b) >= steepAbove {
 		factor = 4
 	}
-	g := p.get(max(factor*cap(b.b), len(b.b)+more))
-	g.b = append(g.b, b.b...)
-	p.put(b)
-	return g
+	return max(factor*cap(b.b), len(b.b)+more)
 }
 
 func (p *buffers) pop(shift int) *buffer {
@@ -135,6 +130,14 @@ func (p *buffers) forgetOldest() {
 	p.held -= int64(cap((*oldest)[0].b))
 	(*oldest)[0] = kept{}
 	*oldest = (*oldest)[1:]
+}
+
+// room is how many bytes a buffer for n has.
+func room(n int) int {
+	if shift := shiftOf(n); shift <= maxShift {
+		return 1 << shift
+	}
+	return n
 }
 
 // shiftOf is the exponent of the smallest power of two that holds n.

@@ -91,8 +91,8 @@ type Config struct {
 	// and are offered by their size alone. It follows capture.max_body.
 	MaxBody size.Size `yaml:"-"`
 	// BodyMemory bounds the bodies that are held at one time: those read whole,
-	// and copies for capture while they grow. When it is used up, bodies pass in
-	// pieces and without a copy.
+	// and copies for capture while they grow, by the memory of their buffers. When
+	// it is used up, bodies pass in pieces and without a copy.
 	BodyMemory size.Size `yaml:"body_memory"`
 	// PooledBytes bounds the memory kept for reuse in buffers above 64 KiB.
 	PooledBytes size.Size `yaml:"pooled_bytes"`

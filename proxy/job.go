@@ -51,7 +51,7 @@ type job struct {
 	copyAnswer bool
 	unheld     bool // the Tap has no room: nothing is copied
 
-	reserved int64 // part of Proxy.bodies
+	reserved int64 // part of Proxy.bodies: the memory of body and answer
 
 	scratch *buffer // heads
 	pending *buffer // of a streamed answer, not yet with the client
@@ -82,14 +82,44 @@ func (j *job) release() {
 	*j = job{}
 }
 
-// reserve asks for n bytes to hold a body in, until the job's end.
-func (j *job) reserve(n int64) bool {
-	if j.p.bodies.Add(n) > int64(j.set.cfg.BodyMemory) {
-		j.p.bodies.Add(-n)
+// reserve asks for memory to hold bytes of a body in, until the job's end.
+func (j *job) reserve(memory int64) bool {
+	if j.p.bodies.Add(memory) > int64(j.set.cfg.BodyMemory) {
+		j.p.bodies.Add(-memory)
 		return false
 	}
-	j.reserved += n
+	j.reserved += memory
 	return true
+}
+
+// hold gives b, or another buffer with its bytes in its place, with room for n more;
+// b is nil where there is none yet. Both are accounted for while bytes go from one to
+// the other. ok is false, and b as it was, where BodyMemory does not allow it.
+func (j *job) hold(b *buffer, n int) (held *buffer, ok bool) {
+	if b != nil && cap(b.b)-len(b.b) >= n {
+		return b, true
+	}
+	size := grown(b, n)
+	if !j.reserve(int64(room(size))) {
+		return b, false
+	}
+	held = j.p.buffers.get(size)
+	if b != nil {
+		held.b = append(held.b, b.b...)
+		j.letGo(b)
+	}
+	return held, true
+}
+
+// letGo gives back a buffer that hold gave.
+func (j *job) letGo(b *buffer) {
+	if b == nil {
+		return
+	}
+	memory := int64(cap(b.b))
+	j.p.buffers.put(b)
+	j.p.bodies.Add(-memory)
+	j.reserved -= memory
 }
 
 // run takes the request to a node and the answer to the client. Its error, a
@@ -165,12 +195,18 @@ func (j *job) gather(ctx *fasthttp.RequestCtx) error {
 	}
 	j.client.silence = cfg.ClientTimeout
 	switch n := j.req.length; {
-	case n > int64(cfg.StreamAbove), n > 0 && !j.reserve(n):
+	case n == 0:
+		return nil
+	case n > int64(cfg.StreamAbove):
 		j.rest = stream
 		return nil
-	case n >= 0:
-		j.body = j.p.buffers.get(int(n))
-		j.body.b = j.body.b[:n]
+	case n > 0:
+		body, ok := j.hold(nil, int(n))
+		if !ok {
+			j.rest = stream
+			return nil
+		}
+		j.body, body.b = body, body.b[:n]
 		if _, err := io.ReadFull(stream, j.body.b); err != nil {
 			return j.bodyError(err)
 		}
@@ -181,17 +217,14 @@ func (j *job) gather(ctx *fasthttp.RequestCtx) error {
 }
 
 func (j *job) gatherChunks(stream io.Reader) error {
-	j.body = j.p.buffers.get(4 << 10)
 	for {
-		b := j.body.b
-		if len(b) == cap(b) {
-			if !j.reserve(int64(cap(b))) {
-				j.rest = stream
-				return nil
-			}
-			j.body = j.p.buffers.grow(j.body, 1)
-			b = j.body.b
+		body, ok := j.hold(j.body, 1)
+		if !ok {
+			j.rest = stream
+			return nil
 		}
+		j.body = body
+		b := body.b
 		n, err := stream.Read(b[len(b):cap(b)])
 		j.body.b = b[:len(b)+n]
 		j.bodySize += int64(n)

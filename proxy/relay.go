@@ -137,7 +137,9 @@ func (j *job) relay(br *bufio.Reader) (keep bool, err error) {
 	case j.resp.length < 0:
 		keep, j.closing = false, true
 		err = j.stream(br, false)
-	case j.resp.length <= int64(j.set.cfg.StreamAbove) && j.reserve(j.resp.length):
+	case j.resp.length == 0:
+		err = j.sendWhole(nil)
+	case j.resp.length <= int64(j.set.cfg.StreamAbove) && j.holdAnswer():
 		err = j.relayWhole(br)
 	default:
 		err = j.stream(&fixedReader{br: br, left: j.resp.length}, false)
@@ -163,10 +165,16 @@ func (j *job) appendHead(dst []byte) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// relayWhole reads the whole body before the client gets a byte.
+// holdAnswer makes room for the whole answer, if there is.
+func (j *job) holdAnswer() (ok bool) {
+	j.answer, ok = j.hold(nil, int(j.resp.length))
+	return ok
+}
+
+// relayWhole reads the whole body, for which there is room, before the client gets a
+// byte.
 func (j *job) relayWhole(br *bufio.Reader) error {
 	n := int(j.resp.length)
-	j.answer = j.p.buffers.get(n)
 	j.answer.b = j.answer.b[:n]
 	if _, err := io.ReadFull(br, j.answer.b); err != nil {
 		return cutShort(err)

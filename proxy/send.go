@@ -86,7 +86,7 @@ func (j *job) sendStream(conn *upConn, headBytes, begun []byte) error {
 		}
 	}
 	if j.askRoom(max(j.req.length, j.bodySize)); !j.copyBody {
-		j.p.buffers.put(j.body)
+		j.letGo(j.body)
 		j.body = nil
 	}
 	buf := j.p.buffers.get(piece)
@@ -149,43 +149,34 @@ func (j *job) endStream(conn *upConn) error {
 // keepBody copies a piece for the Tap, up to what is captured. Of a body whose
 // length says that it will be too large nothing is copied.
 func (j *job) keepBody(b []byte) {
-	if !j.copyBody {
-		return
+	if j.copyBody {
+		j.body, j.copyBody = j.keep(j.body, b, j.bodySize, j.req.length)
 	}
-	if max(j.bodySize, j.req.length) > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
-		j.copyBody = false
-		j.p.buffers.put(j.body)
-		j.body = nil
-		return
-	}
-	j.body = j.keep(j.body, b, j.req.length)
 }
 
 // keepAnswer is keepBody for the answer.
 func (j *job) keepAnswer(b []byte) {
 	j.answerSize += int64(len(b))
-	if !j.copyAnswer {
-		return
+	if j.copyAnswer {
+		j.answer, j.copyAnswer = j.keep(j.answer, b, j.answerSize, j.resp.length)
 	}
-	if max(j.answerSize, j.resp.length) > int64(j.set.cfg.MaxBody) || !j.reserve(int64(len(b))) {
-		j.copyAnswer = false
-		j.p.buffers.put(j.answer)
-		j.answer = nil
-		return
-	}
-	j.answer = j.keep(j.answer, b, j.resp.length)
 }
 
-// keep appends b to a copy; length is the whole's if known, else -1.
-func (j *job) keep(copied *buffer, b []byte, length int64) *buffer {
-	if copied == nil {
+// keep appends b to a copy of what passed, size bytes with b; length is the whole's if
+// known, else -1. What cannot be kept is given up, with what was copied of it.
+func (j *job) keep(copied *buffer, b []byte, size, length int64) (*buffer, bool) {
+	ok := max(size, length) <= int64(j.set.cfg.MaxBody)
+	if ok {
 		n := len(b)
-		if length <= int64(j.set.cfg.MaxBody) {
+		if copied == nil {
 			n = max(n, int(length))
 		}
-		copied = j.p.buffers.get(n)
+		copied, ok = j.hold(copied, n)
 	}
-	copied = j.p.buffers.grow(copied, len(b))
+	if !ok {
+		j.letGo(copied)
+		return nil, false
+	}
 	copied.b = append(copied.b, b...)
-	return copied
+	return copied, true
 }

@@ -253,11 +253,58 @@ func TestBuffersAreBounded(t *testing.T) {
 	if got := p.held; got > 1<<20 || got == 0 {
 		t.Errorf("%d bytes are kept", got)
 	}
-	b := p.get(10)
-	b.b = append(b.b, "abc"...)
-	if b = p.grow(b, 100000); string(b.b) != "abc" || cap(b.b) < 100003 {
-		t.Errorf("grown to %q of %d", b.b, cap(b.b))
-	}
+}
+
+// What requests hold is accounted for to the byte, by the memory that it takes, and
+// never above the bound: while a body of unknown length grows, too.
+func TestBodyMemoryBoundsMemory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bound := int64(rapid.SampledFrom([]int{0, 4 << 10, 100 << 10, 3 << 20, 40 << 20, 1 << 30}).Draw(t, "bound"))
+		p := &Proxy{buffers: newBuffers(8 << 20)}
+		set := &setup{}
+		set.cfg.BodyMemory, set.cfg.MaxBody = size.Size(bound), 16<<20
+		jobs := make([]*job, rapid.IntRange(1, 6).Draw(t, "jobs"))
+		for i := range jobs {
+			jobs[i] = &job{p: p, set: set, copyBody: true, copyAnswer: true}
+			jobs[i].req.length, jobs[i].resp.length = -1, rapid.SampledFrom([]int64{-1, 0, 100, 70 << 10, 5 << 20}).Draw(t, "length")
+		}
+		piece := make([]byte, 2<<20)
+		want := make([]int, len(jobs))
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			i := rapid.IntRange(0, len(jobs)-1).Draw(t, "job")
+			j, n := jobs[i], rapid.SampledFrom([]int{0, 1, 4096, 64 << 10, 1 << 20, len(piece)}).Draw(t, "bytes")
+			switch rapid.SampledFrom([]string{"body", "body", "answer", "answer", "end"}).Draw(t, "step") {
+			case "body":
+				j.bodySize += int64(n)
+				j.keepBody(piece[:n])
+				if want[i] += n; j.body != nil && len(j.body.b) != want[i] || j.copyBody != (j.body != nil) {
+					t.Fatalf("body %+v, want %d", j.body != nil, want[i])
+				}
+			case "answer":
+				j.keepAnswer(piece[:n])
+			case "end":
+				j.release()
+				*j, want[i] = job{p: p, set: set, copyBody: true, copyAnswer: true}, 0
+			}
+			var held int64
+			for _, j := range jobs {
+				for _, b := range []*buffer{j.body, j.answer} {
+					if b != nil {
+						held += int64(cap(b.b))
+					}
+				}
+			}
+			if told := p.BodiesHeld(); told != held || held > bound {
+				t.Fatalf("%d bytes of memory, told %d, bound %d", held, told, bound)
+			}
+		}
+		for _, j := range jobs {
+			j.release()
+		}
+		if told := p.BodiesHeld(); told != 0 {
+			t.Fatalf("%d bytes in the end", told)
+		}
+	})
 }
 
 // Sizes that were in use once do not keep out those that are: of the buffers that are
