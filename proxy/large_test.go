@@ -93,15 +93,15 @@ func TestLargeBodiesPassInBoundedMemory(t *testing.T) {
 func TestSlowClientGetsItsAnswer(t *testing.T) {
 	const n = 8 << 20
 	node, _ := echoSum(t, n)
-	p := start(t, Deps{Tap: newTap()}, func(c *Config) { c.ClientTimeout = time.Second }, node.url())
+	p := start(t, Deps{Tap: newTap()}, func(c *Config) { c.ClientTimeout = 2 * time.Second }, node.url())
 	c := dial(t, p.addr)
 	_ = c.Conn.(*net.TCPConn).SetReadBuffer(64 << 10)
 	c.write(getRoot)
 	// Longer in all than the proxy waits for a client that takes nothing.
 	for total, pauses := 0, 0; total < n; {
-		if pauses < 4 {
+		if pauses < 10 {
 			pauses++
-			<-time.After(400 * time.Millisecond)
+			<-time.After(250 * time.Millisecond)
 		}
 		k, err := c.br.Discard(min(n-total, 1<<20))
 		if total += k; err != nil {

@@ -104,6 +104,8 @@ func TestAnswersToHead(t *testing.T) {
 // comes late, when the connection already carries something else.
 func TestLateChunkAfterHead(t *testing.T) {
 	for _, coding := range []string{"transfer-encoding: chunked", "content-length: 5"} {
+		answered, late := make(chan struct{}), make(chan struct{}, 1)
+		defer close(answered) // where the test has failed, the node may still wait for it
 		n := newNode(t, func(n *node, c net.Conn, br *bufio.Reader) {
 			for {
 				s, err := readSeen(br)
@@ -116,8 +118,9 @@ func TestLateChunkAfterHead(t *testing.T) {
 					continue
 				}
 				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n"+coding+"\r\n\r\n")
-				<-time.After(20 * time.Millisecond)
+				<-answered
 				_, _ = io.WriteString(c, "0\r\n\r\n")
+				late <- struct{}{}
 			}
 		})
 		p := start(t, Deps{}, nil, n.url())
@@ -126,7 +129,8 @@ func TestLateChunkAfterHead(t *testing.T) {
 			if a := c.ask("HEAD /i HTTP/1.1\r\nHost: h\r\n\r\n"); a.status() != 200 {
 				t.Fatalf("%s: %q", coding, a.line)
 			}
-			<-time.After(40 * time.Millisecond)
+			answered <- struct{}{}
+			<-late
 			if a := c.ask(getRoot); a.status() != 200 || string(a.body) != "{}" {
 				t.Fatalf("%s: the answer after it: %q %q", coding, a.line, a.body)
 			}
@@ -494,8 +498,8 @@ func TestClientLeaves(t *testing.T) {
 	c.Close()
 	select {
 	case <-ended: //nolint:errcheck // the test is over
-	case <-time.After(time.Second):
-		t.Fatal("the upstream still works on it after a second")
+	case <-time.After(10 * time.Second): // of the minute that the node would have
+		t.Fatal("the upstream still works on it")
 	}
 	if x := tap.wait(t, 1)[0]; x.Status != 0 || x.Err != "cancelled" {
 		t.Errorf("exchange %d %q", x.Status, x.Err)

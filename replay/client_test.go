@@ -276,19 +276,24 @@ func TestConnectionsAreKept(t *testing.T) {
 }
 
 func TestConnectionClosedWhileIdle(t *testing.T) {
+	const n = 3
+	closed := make(chan struct{}, n)
 	addr := raw(t, func(c net.Conn, r *bufio.Reader) {
 		if _, _, err := readRequest(r); err == nil {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+			_ = c.Close()
+			closed <- struct{}{}
 		}
 	})
 	cl := client(t, addr, nil)
-	for i := range 3 {
+	for i := range n {
 		var ans Answer
 		cl.Send(shotOf("POST", "/_search", "{}"), &ans)
 		cl.Release(&ans)
 		if ans.Err != "" {
 			t.Fatalf("request %d: %s", i, ans.Err)
 		}
+		<-closed
 		<-time.After(recheckAfter + 20*time.Millisecond)
 	}
 }

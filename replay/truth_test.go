@@ -97,7 +97,7 @@ func TestTruthOfAFrozenTarget(t *testing.T) {
 }
 
 // TestTruthAtABlackHole replays against a target that accepts connections and
-// never answers.
+// never answers, until all requests were due.
 func TestTruthAtABlackHole(t *testing.T) {
 	length := time.Second
 	if long() {
@@ -126,29 +126,42 @@ func TestTruthAtABlackHole(t *testing.T) {
 		}
 	}()
 	cfg := Default()
-	cfg.InFlight = 1000
+	const most = 1000
+	cfg.InFlight = most
 	lines := &memoryLines{}
 	before := runtime.NumGoroutine()
-	src := searches(int(length/time.Second)*2000, 500*time.Microsecond, 1_000_000)
+	n := uint64(length/time.Second) * 2000
+	src := searches(int(n), 500*time.Microsecond, 1_000_000)
 	e := New(cfg, Deps{Source: src, Target: client(t, ln.Addr().String(), nil), Lines: lines})
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	var goroutines int
 	var mem runtime.MemStats
-	time.AfterFunc(length, func() {
+	wg.Go(func() {
+		defer cancel()
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for s := e.Stats(); s.Records+uint64(s.InFlight) < n; s = e.Stats() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
 		goroutines = runtime.NumGoroutine() - before
 		runtime.ReadMemStats(&mem)
-		cancel()
 	})
 	if err := e.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
+	<-ctx.Done()
 	s := e.Stats()
 	checkSums(t, s, lines.outcomes)
 	t.Logf("%d goroutines, heap %d MiB, %+v", goroutines, mem.HeapInuse>>20, s.Counts)
-	if s.InFlightPeak != 1000 || s.Errors[ErrCancelled] != 1000 || s.Shed[shedInFlight] < 500 {
+	if s.InFlightPeak != most || s.Errors[ErrCancelled] != most || s.Shed[shedInFlight] != n-most {
 		t.Errorf("%+v, peak %d", s.Counts, s.InFlightPeak)
 	}
-	if goroutines > 1000+50 || mem.HeapInuse > 256<<20 {
+	if goroutines > most+50 || mem.HeapInuse > 256<<20 {
 		t.Errorf("%d goroutines, heap %d MiB", goroutines, mem.HeapInuse>>20)
 	}
 }

@@ -94,9 +94,17 @@ type engine struct {
 	*sandbox.Engine
 	url      string
 	requests atomic.Int64
-	last     atomic.Int64 // Unix ns of the latest one
-	auth     atomic.Value // string: the last one
-	stall    atomic.Int64 // ns that every search waits
+	last     atomic.Int64                    // Unix ns of the latest one
+	auth     atomic.Value                    // string: the last one
+	stall    atomic.Int64                    // ns that every search waits
+	held     atomic.Pointer[context.Context] // searches wait until it is done, nil: they do not
+}
+
+// hold makes searches wait until release is called; once is enough.
+func (e *engine) hold() (release func()) {
+	ctx, release := context.WithCancel(context.Background())
+	e.held.Store(&ctx)
+	return release
 }
 
 func newEngine(t *testing.T) *engine {
@@ -115,6 +123,12 @@ func newEngineWith(t *testing.T, o sandbox.Options) *engine {
 		e.auth.Store(r.Header.Get("Authorization"))
 		if d := e.stall.Load(); d > 0 && strings.HasSuffix(r.URL.Path, "/_search") {
 			pause(r.Context(), time.Duration(d))
+		}
+		if held := e.held.Load(); held != nil && strings.HasSuffix(r.URL.Path, "/_search") {
+			select {
+			case <-(*held).Done():
+			case <-r.Context().Done():
+			}
 		}
 		inner.ServeHTTP(w, r)
 	}))

@@ -30,14 +30,19 @@ func mirrorArgs(t *testing.T, upstream, target, dir string, more ...string) []st
 	return append(append(args, "--mirror", target, "--mirror-out", dir), more...)
 }
 
-// waitSums waits until all that was offered to a mirror has come to an end.
+// waitSums waits until all that was offered to a mirror has come to an end, and gives the
+// metrics from then on: those of one scrape are not of one moment.
 func waitSums(t *testing.T, admin string, offered float64) string {
 	t.Helper()
-	text := ""
 	wait(t, fmt.Sprint("the mirror is done with ", offered), func() bool {
-		_, text = get(t, admin+"/metrics")
-		return metric(text, "esshadow_mirror_offered_total") == offered && metric(text, "esshadow_mirror_in_flight") == 0
+		_, text := get(t, admin+"/metrics")
+		ended := 0.0
+		for _, name := range []string{"sent", "sampled_out", "refused", "shed"} {
+			ended += metricSum(text, "esshadow_mirror_"+name+"_total")
+		}
+		return metric(text, "esshadow_mirror_offered_total") == offered && ended == offered && metric(text, "esshadow_mirror_in_flight") == 0
 	})
+	_, text := get(t, admin+"/metrics")
 	return text
 }
 
