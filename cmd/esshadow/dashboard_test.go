@@ -118,8 +118,10 @@ func TestDashboardAgainstAScrape(t *testing.T) {
 	send(t, "POST", url+"/_bulk", bulkBody("items", 0, 5))
 	send(t, "POST", url+"/items/_search", searchBody(1))
 	send(t, "GET", url+"/_cluster/health", "")
+	waitSums(t, admin, 3) // exchanges come after their answers, and these before what follows
 	esshadow(t, nil, "ctl", "capture", "off", "--admin", admin).want(t, exitDone)
 	send(t, "POST", url+"/items/_search", searchBody(2))
+	waitSums(t, admin, 4)
 	esshadow(t, nil, "ctl", "mirror", "off", "--admin", admin).want(t, exitDone)
 	send(t, "POST", url+"/items/_search", searchBody(3))
 	metrics := ""
