@@ -62,13 +62,7 @@ func (r *rewriter) langAt(k es.Token, s []byte, lang language) reason {
 		lang = langOpenSQL
 	}
 	out, why := r.langText(r.tmp2[:0], s, lang)
-	r.tmp2 = out
-	if why != kept {
-		return why
-	}
-	r.replace(k)
-	r.out = es.AppendQuoted(r.out, out)
-	return kept
+	return r.putText(k, out, why)
 }
 
 // addOnPath tells the paths of OpenSearch's plugins.

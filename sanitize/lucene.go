@@ -9,6 +9,12 @@ import (
 // lucene handles a string in Lucene's query syntax.
 func (r *rewriter) lucene(k es.Token, s []byte) reason {
 	out, why := r.luceneText(r.tmp2[:0], s)
+	return r.putText(k, out, why)
+}
+
+// putText writes in the string's place what became of it, which is in tmp2, unless why
+// says that it may not be kept.
+func (r *rewriter) putText(k es.Token, out []byte, why reason) reason {
 	r.tmp2 = out
 	if why != kept {
 		return why

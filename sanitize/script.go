@@ -15,13 +15,7 @@ func (r *rewriter) script(k es.Token, s []byte) reason {
 		return dropTemplate
 	}
 	out, why := r.scriptText(r.tmp2[:0], s)
-	r.tmp2 = out
-	if why != kept {
-		return why
-	}
-	r.replace(k)
-	r.out = es.AppendQuoted(r.out, out)
-	return kept
+	return r.putText(k, out, why)
 }
 
 // scriptObject handles {source, lang, params, …} or {id, params}.

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/esshadow/esshadow/replay"
 )
 
 // family is what the names of metrics that belong together begin with.
@@ -20,6 +22,38 @@ func (f family) seconds(name, help string) prometheus.Histogram {
 	})
 }
 
+// sending is what is counted of requests to a target.
+type sending struct {
+	sent, answers, refused, shed, errors, differences *prometheus.Desc
+}
+
+func (f family) sending(refused, shed string) sending {
+	return sending{
+		sent:        f.desc("sent_total", "Requests sent to the target."),
+		answers:     f.desc("answers_total", "Answers by status, errors with a status included.", "code"),
+		refused:     f.desc("refused_total", refused, "reason"),
+		shed:        f.desc("shed_total", shed, "reason"),
+		errors:      f.desc("errors_total", "Requests without a usable answer.", "class"),
+		differences: f.desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
+	}
+}
+
+func (s *sending) all() []*prometheus.Desc {
+	return []*prometheus.Desc{s.sent, s.answers, s.refused, s.shed, s.errors, s.differences}
+}
+
+// collect puts what of c is sending's.
+func (s *sending) collect(to scraped, c *replay.Counts) {
+	to.count(s.sent, c.Sent)
+	for code, n := range c.Codes {
+		to.count(s.answers, n, strconv.Itoa(code))
+	}
+	to.countBy(s.refused, c.Refused)
+	to.countBy(s.shed, c.Shed)
+	to.countBy(s.errors, c.Errors)
+	to.countBy(s.differences, c.Differences)
+}
+
 // scraped is where a collector puts the values of one scrape.
 type scraped chan<- prometheus.Metric
 
@@ -31,13 +65,6 @@ func (to scraped) count(d *prometheus.Desc, v uint64, labels ...string) {
 func (to scraped) countBy(d *prometheus.Desc, counts map[string]uint64, labels ...string) {
 	for name, n := range counts {
 		to.count(d, n, append(labels[:len(labels):len(labels)], name)...)
-	}
-}
-
-// countByCode is countBy for answers by status.
-func (to scraped) countByCode(d *prometheus.Desc, counts map[int]uint64) {
-	for code, n := range counts {
-		to.count(d, n, strconv.Itoa(code))
 	}
 }
 

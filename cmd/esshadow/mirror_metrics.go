@@ -19,34 +19,29 @@ type mirrorMetrics struct {
 	response, source, lag prometheus.Histogram
 	compared              *prometheus.CounterVec
 
-	offered, sampledOut, sent                    *prometheus.Desc
-	answers, refused, shed, errors, differences  *prometheus.Desc
+	sending                                      sending
+	offered, sampledOut                          *prometheus.Desc
 	queue, inFlight, breaker, on, outcomes, disk *prometheus.Desc
 }
 
 func newMirrorMetrics() *mirrorMetrics {
 	const f family = "esshadow_mirror_"
 	m := &mirrorMetrics{
+		sending:  f.sending("Requests that a guard did not let pass.", "Requests that were not sent although they might have been."),
 		response: f.seconds("response_seconds", "From when a mirrored request could be sent to the last byte of the target's answer."),
 		source:   f.seconds("source_seconds", "What the source took for the same requests."),
 		lag:      f.seconds("lag_seconds", "From when a mirrored request could be sent to its sending: waits for earlier ones of its connection among it."),
 		compared: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "esshadow_mirror_compared_total", Help: "Answers by result of the comparison with the source's.",
 		}, []string{"result"}),
-		offered:     f.desc("offered_total", "Requests that the proxy passed and offered."),
-		sampledOut:  f.desc("sampled_out_total", "Requests of connections that are not mirrored."),
-		sent:        f.desc("sent_total", "Requests sent to the target."),
-		answers:     f.desc("answers_total", "Answers by status, errors with a status included.", "code"),
-		refused:     f.desc("refused_total", "Requests that a guard did not let pass.", "reason"),
-		shed:        f.desc("shed_total", "Requests that were not sent although they might have been.", "reason"),
-		errors:      f.desc("errors_total", "Requests without a usable answer.", "class"),
-		differences: f.desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
-		queue:       f.desc("queue_bytes", "Memory held by requests on their way."),
-		inFlight:    f.desc("in_flight", "Requests on their way."),
-		breaker:     f.desc("breaker_state", "1 for the state that the breaker is in.", "state"),
-		on:          f.desc("state", "1 for the state that mirroring is in.", "state"),
-		outcomes:    f.desc("outcomes_total", "Outcome lines by what became of them.", "result"),
-		disk:        f.desc("disk_state", "1 for the state that writing outcomes is in.", "state"),
+		offered:    f.desc("offered_total", "Requests that the proxy passed and offered."),
+		sampledOut: f.desc("sampled_out_total", "Requests of connections that are not mirrored."),
+		queue:      f.desc("queue_bytes", "Memory held by requests on their way."),
+		inFlight:   f.desc("in_flight", "Requests on their way."),
+		breaker:    f.desc("breaker_state", "1 for the state that the breaker is in.", "state"),
+		on:         f.desc("state", "1 for the state that mirroring is in.", "state"),
+		outcomes:   f.desc("outcomes_total", "Outcome lines by what became of them.", "result"),
+		disk:       f.desc("disk_state", "1 for the state that writing outcomes is in.", "state"),
 	}
 	for _, result := range comparedResults() {
 		m.compared.WithLabelValues(result)
@@ -95,10 +90,7 @@ func compare(o *replay.Outcome) diff.Verdict {
 
 // Describe implements prometheus.Collector.
 func (m *mirrorMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		m.offered, m.sampledOut, m.sent, m.answers, m.refused, m.shed, m.errors, m.differences,
-		m.queue, m.inFlight, m.breaker, m.on, m.outcomes, m.disk,
-	} {
+	for _, d := range append(m.sending.all(), m.offered, m.sampledOut, m.queue, m.inFlight, m.breaker, m.on, m.outcomes, m.disk) {
 		ch <- d
 	}
 }
@@ -109,12 +101,9 @@ func (m *mirrorMetrics) Collect(ch chan<- prometheus.Metric) {
 	to := scraped(ch)
 	to.count(m.offered, s.Offered)
 	to.count(m.sampledOut, s.SampledOut)
-	to.count(m.sent, s.Sent)
-	to.countByCode(m.answers, s.Codes)
-	to.countBy(m.refused, s.Refused)
-	to.countBy(m.shed, s.Shed)
-	to.countBy(m.errors, s.Errors)
-	to.countBy(m.differences, s.Differences)
+	m.sending.collect(to, &replay.Counts{
+		Sent: s.Sent, Codes: s.Codes, Refused: s.Refused, Shed: s.Shed, Errors: s.Errors, Differences: s.Differences,
+	})
 	to.gauge(m.queue, float64(s.QueueBytes))
 	to.gauge(m.inFlight, float64(s.InFlight))
 	for _, b := range mirror.Breakers() {

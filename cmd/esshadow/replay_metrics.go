@@ -20,22 +20,18 @@ type replayMetrics struct {
 	stats         atomic.Pointer[func() replay.Stats] // nil before the run
 	lag, response prometheus.Histogram
 
-	planned, sent, answers, refused, shed, errors, differences, inFlight *prometheus.Desc
+	sending           sending
+	planned, inFlight *prometheus.Desc
 }
 
 func newReplayMetrics() *replayMetrics {
 	const f family = "esshadow_replay_"
 	return &replayMetrics{
-		lag:         f.seconds("lag_seconds", "From when a request was due to its sending."),
-		response:    f.seconds("response_seconds", "From when a request was due to the last byte of its answer."),
-		planned:     f.desc("planned_total", "Requests that were due."),
-		sent:        f.desc("sent_total", "Requests sent to the target."),
-		answers:     f.desc("answers_total", "Answers by status, errors with a status included.", "code"),
-		refused:     f.desc("refused_total", "Records that a guard did not let pass.", "reason"),
-		shed:        f.desc("shed_total", "Requests that were due and not sent.", "reason"),
-		errors:      f.desc("errors_total", "Requests without a usable answer.", "class"),
-		differences: f.desc("differences_total", "Requests whose answers differ, by kind.", "kind"),
-		inFlight:    f.desc("in_flight", "Requests that are due and not done."),
+		sending:  f.sending("Records that a guard did not let pass.", "Requests that were due and not sent."),
+		lag:      f.seconds("lag_seconds", "From when a request was due to its sending."),
+		response: f.seconds("response_seconds", "From when a request was due to the last byte of its answer."),
+		planned:  f.desc("planned_total", "Requests that were due."),
+		inFlight: f.desc("in_flight", "Requests that are due and not done."),
 	}
 }
 
@@ -68,7 +64,7 @@ func kindsOf(v diff.Verdict) (kinds []string) {
 
 // Describe implements prometheus.Collector.
 func (m *replayMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.planned, m.sent, m.answers, m.refused, m.shed, m.errors, m.differences, m.inFlight} {
+	for _, d := range append(m.sending.all(), m.planned, m.inFlight) {
 		ch <- d
 	}
 	m.lag.Describe(ch)
@@ -83,12 +79,7 @@ func (m *replayMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	to := scraped(ch)
 	to.count(m.planned, s.Planned)
-	to.count(m.sent, s.Sent)
-	to.countByCode(m.answers, s.Codes)
-	to.countBy(m.refused, s.Refused)
-	to.countBy(m.shed, s.Shed)
-	to.countBy(m.errors, s.Errors)
-	to.countBy(m.differences, s.Differences)
+	m.sending.collect(to, &s.Counts)
 	to.gauge(m.inFlight, float64(s.InFlight))
 	m.lag.Collect(ch)
 	m.response.Collect(ch)
