@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -101,5 +102,9 @@ func publish(open, final string) error {
 		}
 		return fmt.Errorf("rename %s: %s exists", open, filepath.Base(final))
 	}
-	return os.Rename(open, final)
+	err := os.Rename(open, final)
+	if errors.Is(err, fs.ErrNotExist) && exists(final) {
+		return nil // it was faster in this moment
+	}
+	return err
 }
