@@ -25,3 +25,6 @@ func (c Config) KeptClasses() KeptClasses {
 	k.Guarded = k.Values && c.Numbers == "guard"
 	return k
 }
+
+// keep notes the runs of a text that stays by decision.
+func (p *postcheck) keep(s []byte) { p.each(s, p.kept) }

@@ -196,9 +196,6 @@ type postcheck struct {
 	low        []byte
 }
 
-// keep notes the runs of a text that stays by decision.
-func (p *postcheck) keep(s []byte) { p.each(s, p.kept) }
-
 // each adds the runs of a text to a set.
 func (p *postcheck) each(s []byte, to *runSet) {
 	for i := 0; i < len(s); {
