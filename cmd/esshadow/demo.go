@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +57,6 @@ type demo struct {
 	length time.Duration
 	rate   int
 	seeded time.Time // between the loading of documents and the searches
-	busy   bool      // an equal target looked slower than the source: times say nothing
 }
 
 func (d *demo) run(ctx context.Context) error {
@@ -203,7 +201,6 @@ func (d *demo) sameTarget(ctx context.Context) (err error) {
 			return err
 		}
 		d.brief(rep)
-		d.busy = d.busy || speed == 1 && len(slower(rep)) > 0
 		if rep.Counts.Different > 0 {
 			return fmt.Errorf("demo: %d answers of an equal target differ (%v)", rep.Counts.Different, rep.Differences)
 		}
@@ -242,7 +239,7 @@ func (d *demo) worseTarget(ctx context.Context) (err error) {
 	if err := d.seedTarget(ctx, "run-load-worse", target); err != nil {
 		return err
 	}
-	rep, err := d.searches(ctx, "run-worse", target, 1)
+	rep, err := d.measured(ctx, target)
 	if err != nil {
 		return err
 	}
@@ -253,6 +250,27 @@ func (d *demo) worseTarget(ctx context.Context) (err error) {
 	return d.named(rep)
 }
 
+// worseTries is how often times are taken on a machine that is too busy for those of
+// a millisecond. What the report gets wrong by itself, it gets wrong each time.
+const worseTries = 3
+
+// measured replays against the worse target, again where more than one shape looks slower.
+func (d *demo) measured(ctx context.Context, target string) (*report.Report, error) {
+	name := "run-worse"
+	for try := 1; ; try++ {
+		rep, err := d.searches(ctx, name, target, 1)
+		if err != nil {
+			return nil, err
+		}
+		n := len(slower(rep))
+		if n <= 1 || try == worseTries {
+			return rep, nil
+		}
+		d.say("   %d shapes look slower, not one: this machine is busy with something else. Once more", n)
+		name = fmt.Sprintf("run-worse-%d", try+1)
+	}
+}
+
 // named says whether the report found what was wrong, and nothing else.
 func (d *demo) named(rep *report.Report) error {
 	d.say("")
@@ -260,14 +278,9 @@ func (d *demo) named(rep *report.Report) error {
 		return fmt.Errorf("demo: the target lacks documents, the report says %s with differences %v", rep.Verdict.State, rep.Differences)
 	}
 	slow := slower(rep)
-	found := slices.ContainsFunc(slow, func(shape string) bool { return strings.Contains(shape, "match(title)") })
-	if !found || rep.Verdict.State != report.Worse || len(slow) != 1 && !d.busy {
-		return fmt.Errorf("demo: the one slow shape is match(title), the report says %s and names %d: %s", rep.Verdict.State, len(slow), strings.Join(slow, "; "))
-	}
-	if len(slow) != 1 {
-		d.say("The report names the slow shape, match(title), and the answers that lack documents. It names %d more: this machine is too\n"+
-			"busy for times of a millisecond, for the equal target of part 2 looked slower than the source, too.", len(slow)-1)
-		return nil
+	if len(slow) != 1 || !strings.Contains(slow[0], "match(title)") || rep.Verdict.State != report.Worse {
+		return fmt.Errorf("demo: the one slow shape is match(title), the report says %s and names %d: %s\n"+
+			"On a machine that is busy with something else more shapes look slower: try again on a quiet one", rep.Verdict.State, len(slow), strings.Join(slow, "; "))
 	}
 	d.say("The report names the one slow shape, %s, and the answers that lack documents.", slow[0])
 	return nil
