@@ -22,7 +22,7 @@ func decode(name string, text []byte, into any) error {
 	d := document{name: name, lines: strings.Split(string(text), "\n")}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return d.library(err)
+		return d.parserError(err)
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil // an empty file changes nothing
@@ -35,7 +35,7 @@ func decode(name string, text []byte, into any) error {
 		return errors.Join(d.errs...)
 	}
 	if err := yaml.UnmarshalWithOptions(text, into, yaml.Strict()); err != nil {
-		return d.library(err)
+		return d.parserError(err)
 	}
 	return nil
 }
@@ -101,8 +101,8 @@ func (d *document) at(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w\n  %d | %s", d.name, line, fmt.Errorf(format, args...), line, d.line(line))
 }
 
-// library is an error of the YAML library in our form.
-func (d *document) library(err error) error {
+// parserError is an error of the YAML library in our form.
+func (d *document) parserError(err error) error {
 	var e yaml.Error
 	if !errors.As(err, &e) || e.GetToken() == nil {
 		return fmt.Errorf("%s: %w", d.name, err)

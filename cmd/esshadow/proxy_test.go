@@ -222,7 +222,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 				return
 			}
 			p.signal(syscall.SIGTERM)
-			if code := p.code(patience); code != exitInterrupted {
+			if code := p.code(time.Second); code != exitInterrupted {
 				t.Errorf("second signal: exit code %d, want 130", code)
 			}
 		})

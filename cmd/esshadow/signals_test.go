@@ -42,7 +42,7 @@ func TestOneSignalEndsReading(t *testing.T) {
 		if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != syscall.SIGINT {
 			t.Errorf("it ended with %v", cmd.ProcessState)
 		}
-	case <-time.After(patience):
+	case <-time.After(5 * time.Second):
 		_ = cmd.Process.Kill()
 		<-ended
 		t.Error("it does not end")
