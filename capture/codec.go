@@ -52,16 +52,18 @@ func appendRest(dst []byte, r *Record) []byte {
 	dst = appendText(dst, `,"method":`, r.Method)
 	dst = appendTarget(dst, r.Target)
 	dst = appendHeaders(dst, r.Header)
-	dst = appendBody(dst, r.Body)
+	if r.BodyEncoded != nil {
+		dst = append(dst, r.BodyEncoded...)
+	} else {
+		dst = appendBody(dst, r.Body)
+	}
 	dst = appendInt(dst, `,"size":[`, r.BodySize)
 	dst = appendInt(dst, `,`, r.AnswerSize)
 	dst = appendInt(dst, `],"wait":`, r.Wait)
 	dst = appendInt(dst, `,"took":`, r.Took)
 	dst = appendInt(dst, `,"status":`, int64(r.Status))
 	dst = appendText(dst, `,"err":`, r.Err)
-	if r.Want != nil {
-		dst = AppendSummary(append(dst, `,"want":`...), r.Want)
-	}
+	dst = appendWant(dst, r)
 	dst = appendText(dst, `,"shape":`, r.Shape)
 	dst = appendText(dst, `,"fid":`, r.Fidelity)
 	dst = appendText(dst, `,"fid_why":`, r.FidWhy)
@@ -79,6 +81,17 @@ func appendGap(dst []byte, r *Record) []byte {
 	dst = appendUint(dst, `,"count":`, gap.Count)
 	dst = appendInt(dst, `,"from":`, gap.From)
 	return append(appendInt(dst, `,"to":`, gap.To), '}')
+}
+
+func appendWant(dst []byte, r *Record) []byte {
+	if r.Want == nil {
+		return dst
+	}
+	dst = append(dst, `,"want":`...)
+	if r.WantEncoded != nil {
+		return appendEncodedWant(dst, r.Want.Took, r.WantEncoded)
+	}
+	return AppendSummary(dst, r.Want)
 }
 
 func appendTarget(dst []byte, target string) []byte {

@@ -33,6 +33,10 @@ type Record struct {
 	FidWhy   string
 	Handles  []Handle
 
+	// What the parts above read on a line, where that is known from an equal Record
+	// before: then it is not made anew. Whoever changes such a part clears it.
+	BodyEncoded, WantEncoded Encoded
+
 	Gap *Gap // only with Kind "gap"
 }
 

@@ -33,6 +33,7 @@ type remembered struct {
 	madeMethod     string
 	madeTarget     string
 	madeBody       []byte
+	encodedBody    capture.Encoded
 	madeNested     []byte // what of it lies encoded in the others
 	shape          string
 	fid            fidelity
@@ -88,7 +89,7 @@ func (m *memo) again(h uint64) bool {
 }
 
 func (e *remembered) size() int {
-	n := memoEntry + len(e.target) + len(e.body) + len(e.madeTarget) + len(e.madeBody) + len(e.madeNested)
+	n := memoEntry + len(e.target) + len(e.body) + len(e.madeTarget) + len(e.madeBody) + len(e.encodedBody) + len(e.madeNested)
 	if e.answer != nil {
 		n += e.answer.size
 	}
@@ -128,7 +129,9 @@ type asking struct {
 	target   string // in origin form
 	fid      fidelity
 	recalled *remembered // nil where it is not
-	unlike   bool        // what becomes of it depends on more than itself, or is counted
+	answer   answerMark
+	took     int64 // what the number that is cut off that answer says
+	unlike   bool  // what becomes of it depends on more than itself, or is counted
 }
 
 // recall fills in what is remembered of the request at hand, whose headers are there
@@ -149,7 +152,7 @@ func (w *Worker) recall(rec *capture.Record, method, target string, body []byte)
 	w.out = append(w.out[:0], e.madeTarget...)
 	w.nested = append(w.nested[:0], e.madeNested...)
 	rec.Op, rec.Method, rec.Target, rec.Shape = e.op, e.madeMethod, e.madeTarget, e.shape
-	rec.Body = append(rec.Body, e.madeBody...)
+	rec.Body, rec.BodyEncoded = append(rec.Body, e.madeBody...), e.encodedBody
 	return true
 }
 
@@ -164,7 +167,7 @@ func (w *Worker) remember(rec *capture.Record, method string) {
 	n := len(w.plainBody)
 	w.memo.put(a.hash, &remembered{
 		method: strings.Clone(method), target: strings.Clone(a.target), body: both[:n:n],
-		op: rec.Op, madeMethod: rec.Method, madeTarget: rec.Target, madeBody: both[n:],
+		op: rec.Op, madeMethod: rec.Method, madeTarget: rec.Target, madeBody: both[n:], encodedBody: capture.EncodeBody(both[n:]),
 		madeNested: bytes.Clone(w.nested), shape: rec.Shape, fid: a.fid,
 	})
 }

@@ -9,12 +9,14 @@ import (
 	"github.com/esshadow/esshadow/internal/es"
 )
 
-// answered is the answer that a remembered request had the last time. While the
-// index does not change, the next is the same but for the time that it took.
+// answered is the answer that a remembered request had the last time, if neither of
+// them has a handle. While the index does not change, the next is the same but for the
+// time that it took.
 type answered struct {
-	is   answerMark
-	want es.Summary
-	size int // bytes that this takes, about
+	is      answerMark
+	want    es.Summary
+	encoded capture.Encoded // of want
+	size    int             // bytes that this takes, about
 }
 
 // answerMark tells answers apart. The hash has a secret seed of this process, so that
@@ -57,22 +59,33 @@ func splitTook(answer []byte) (took int64, rest []byte, ok bool) {
 	return took, answer[i:], true
 }
 
-// summary is the Summary of the answer to the request at hand.
-func (w *Worker) summary(x *capture.Exchange) *es.Summary {
-	e := w.asking.recalled
-	if e == nil || len(x.Answer) > memoAnswerMax || x.AnswerCoding != "" {
-		return w.summarize(x)
+// answeredAgain fills in what the answer says where the request at hand and its answer
+// are remembered.
+func (w *Worker) answeredAgain(rec *capture.Record, x *capture.Exchange) bool {
+	a := &w.asking
+	if a.recalled == nil || x.Status == 0 || len(x.Answer) == 0 || len(x.Answer) > memoAnswerMax || x.AnswerCoding != "" {
+		return false
 	}
 	took, rest, cut := splitTook(x.Answer)
-	mark := w.memo.mark(x, rest)
-	if e.answer != nil && e.answer.is == mark {
-		return e.answer.again(took, cut)
+	a.took, a.answer = took, w.memo.mark(x, rest)
+	known := a.recalled.answer
+	if known == nil || known.is != a.answer {
+		return false
 	}
-	want := w.summarize(x)
-	if !cut || want.Took != nil && *want.Took == took && !bytes.Contains(rest, []byte(`"took"`)) {
-		w.memo.answer(w.asking.hash, e, mark, want)
+	rec.Want, rec.WantEncoded = known.again(took, cut), known.encoded
+	return true
+}
+
+// rememberAnswer notes the answer to the request at hand, if that is remembered.
+func (w *Worker) rememberAnswer(rec *capture.Record, x *capture.Exchange) {
+	a, want := &w.asking, rec.Want
+	if a.answer.size == 0 || len(rec.Handles) > 0 {
+		return
 	}
-	return want
+	if rest := x.Answer[len(x.Answer)-a.answer.size:]; a.answer.cut && (want.Took == nil || *want.Took != a.took || bytes.Contains(rest, []byte(`"took"`))) {
+		return
+	}
+	w.memo.answer(a.hash, a.recalled, a.answer, want)
 }
 
 // again is the Summary of the same answer, which took another time where that was
@@ -96,7 +109,9 @@ func (w *Worker) summarize(x *capture.Exchange) *es.Summary {
 func (m *memo) answer(h uint64, e *remembered, mark answerMark, want *es.Summary) {
 	m.bytes -= e.size()
 	mark.media = strings.Clone(mark.media)
-	e.answer = &answered{is: mark, want: *want, size: memoAnswer + len(mark.media) + want.Size()}
+	a := &answered{is: mark, want: *want, encoded: capture.EncodeWant(want)}
+	a.size = memoAnswer + len(mark.media) + want.Size() + len(a.encoded)
+	e.answer = a
 	m.bytes += e.size()
 	m.fit(h)
 }

@@ -356,6 +356,9 @@ func errorClass(s string) string {
 // answer fills in what the answer says: its Summary and the handles that it
 // gave.
 func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
+	if w.answeredAgain(rec, x) {
+		return
+	}
 	w.found = w.handled.Request(w.found[:0], w.route, w.plainBody)
 	rec.Handles = w.addHandles(rec.Handles, w.found, "use")
 	if x.Status == 0 {
@@ -365,12 +368,13 @@ func (w *Worker) answer(rec *capture.Record, x *capture.Exchange) {
 		rec.Want = &es.Summary{Unreadable: es.UnreadableLarge}
 		return
 	}
-	rec.Want = w.summary(x)
+	rec.Want = w.summarize(x)
 	if w.ownIDs {
 		return // it is a bulk's, and gives no other handles
 	}
 	w.found = w.handled.Answer(w.found[:0], w.route, w.plainBody, x.AnswerType, x.AnswerCoding, x.Answer)
 	rec.Handles = w.addHandles(rec.Handles, w.found, "give")
+	w.rememberAnswer(rec, x)
 }
 
 // borrow takes a rewriter that is not in use; they nest, as texts do.
