@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 )
 
@@ -134,14 +135,9 @@ func (h *head) noteConnection(value []byte) error {
 // connection only do not; the framing lines do, as the body keeps its framing.
 // host, when set, replaces the value of Host.
 func (h *head) appendKept(dst []byte, host string) []byte {
-	block := h.block
-	for len(block) > 0 {
-		name, _, rest, err := nextLine(block)
-		if err != nil {
-			return dst // scan has seen the block already
-		}
-		line := block[:len(block)-len(rest)]
-		block = rest
+	for block := h.block; len(block) > 0; {
+		var name, line []byte
+		name, line, block = cutLine(block)
 		switch {
 		case host != "" && is(name, "host"):
 			dst = append(dst, name...)
@@ -222,12 +218,39 @@ func nextLine(block []byte) (name, value, rest []byte, err error) {
 			return nil, nil, nil, errLine
 		}
 	}
-	for _, c := range value {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return nil, nil, nil, errLine
-		}
+	if !printable(value) {
+		return nil, nil, nil, errLine
 	}
 	return name, value, block[end+1:], nil
+}
+
+// printable tells that b has no control character but tabs. It looks at eight bytes at
+// a time, and at each of them only where there is one.
+func printable(b []byte) bool {
+	const every, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(b) >= 8; b = b[8:] {
+		w := binary.LittleEndian.Uint64(b)
+		del := w ^ every*0x7f
+		if ((w-every*' ')&^w|(del-every)&^del)&high != 0 && !printableBytes(b[:8]) {
+			return false
+		}
+	}
+	return printableBytes(b)
+}
+
+func printableBytes(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// cutLine is nextLine for a block that scan has seen.
+func cutLine(block []byte) (name, line, rest []byte) {
+	end := bytes.IndexByte(block, '\n') + 1
+	return block[:bytes.IndexByte(block, ':')], block[:end], block[end:]
 }
 
 // The bytes of tchar, RFC 9110 5.6.2, as bits: 0 to 63 and 64 to 127.

@@ -53,6 +53,20 @@ func TestHeadScan(t *testing.T) {
 	}
 }
 
+func TestPrintable(t *testing.T) {
+	for n := 1; n <= 20; n++ {
+		for at := range n {
+			for c := range 256 {
+				b := []byte("\t\xff~ \t@\x80z\t~\xff \xffabcd\t\x80 "[:n])
+				b[at] = byte(c)
+				if got, want := printable(b), c == '\t' || c >= ' ' && c != 0x7f; got != want {
+					t.Fatalf("printable(%q) = %v", b, got)
+				}
+			}
+		}
+	}
+}
+
 func TestTokenBytes(t *testing.T) {
 	const tchar = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	for c := range 256 {

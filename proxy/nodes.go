@@ -18,7 +18,7 @@ type nodes struct {
 // one, or with least the healthy one with the fewest requests on their way, else
 // the one whose pause ends first.
 func (s *nodes) pick(tried uint64, least bool) *upstream {
-	now := time.Now().UnixNano()
+	now := int64(0) // asked for only where a node has a pause
 	start := int(s.next.Add(1) - 1)
 	var last, idlest *upstream
 	for i := range s.all {
@@ -28,6 +28,9 @@ func (s *nodes) pick(tried uint64, least bool) *upstream {
 		}
 		n := s.all[k]
 		at := n.retryAt.Load()
+		if at > 0 && now == 0 {
+			now = time.Now().UnixNano()
+		}
 		if at <= now && !least {
 			return n
 		}
