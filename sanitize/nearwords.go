@@ -8,7 +8,9 @@ import (
 
 // nearWords remembers the pseudonyms of short runs: of up to nearLetters letters, of
 // digits, and of addresses. A run may be in one of four places, which are two cache
-// lines; a new one pushes the others on, out of the last if all are taken.
+// lines, and nearHits looks at the first of them. Words that come again are in it: a new
+// run takes another's place in the second line if all are taken, and so it is what came
+// once that goes, of which addresses make the most.
 type nearWords struct {
 	entries []nearWord
 	epoch   uint32 // the rounds' higher half
@@ -43,8 +45,11 @@ func (e *nearWord) setRound(round uint32) {
 }
 
 // nearPlaces is how many places a run may be in: that of its hash, and those whose
-// numbers differ from it in the last bits.
-const nearPlaces = 4
+// numbers differ from it in the last bits. nearFirst of them are one cache line.
+const (
+	nearPlaces = 4
+	nearFirst  = 2
+)
 
 func (c *nearWords) get(h uint64, key *nearKey) *nearWord {
 	mask := uint64(len(c.entries) - 1)
@@ -56,16 +61,30 @@ func (c *nearWords) get(h uint64, key *nearKey) *nearWord {
 	return nil
 }
 
+// find is get for a run of letters, and moves it into the first line.
+func (c *nearWords) find(h uint64, key *nearKey) *nearWord {
+	e := c.get(h, key)
+	mask := uint64(len(c.entries) - 1)
+	first, second := &c.entries[h&mask], &c.entries[(h^1)&mask]
+	if e == nil || e == first || e == second {
+		return e
+	}
+	*first, *second, *e = *e, *first, *second
+	return first
+}
+
 func (c *nearWords) put(h uint64, e nearWord) *nearWord {
 	mask := uint64(len(c.entries) - 1)
-	last := uint64(0) // the first place that is free, or the last of all
-	for last < nearPlaces-1 && c.entries[(h^last)&mask].key != (nearKey{}) {
-		last++
+	for i := range uint64(nearPlaces) {
+		if to := &c.entries[(h^i)&mask]; to.key == (nearKey{}) {
+			*to = e
+			return to
+		}
 	}
-	for i := last; i > 0; i-- {
+	to := &c.entries[(h^nearFirst)&mask]
+	for i := uint64(nearPlaces - 1); i > nearFirst; i-- {
 		c.entries[(h^i)&mask] = c.entries[(h^(i-1))&mask]
 	}
-	to := &c.entries[h&mask]
 	*to = e
 	return to
 }
@@ -75,7 +94,7 @@ func (d *domain) near(dst, s []byte, i, n int) []byte {
 	d.words.at(d.orig.round)
 	key, cased := nearRun(s, i, n)
 	h := key.hash(d.orig.seed)
-	e := d.words.get(h, &key)
+	e := d.words.find(h, &key)
 	if e == nil {
 		e = d.newNear(h, &key, n)
 	}
@@ -178,7 +197,7 @@ func (d *domain) nearBlock(dst, s []byte, i int, inside bool, m *bytemask.Text) 
 		e := &d.words.entries[h&uint64(len(d.words.entries)-1)]
 		if e.key[0] != k0 || e.key[1] != k1 {
 			key := nearKey{k0, k1}
-			if e = d.words.get(h, &key); e == nil {
+			if e = d.words.find(h, &key); e == nil {
 				e = d.newNear(h, &key, n)
 			}
 		}
