@@ -44,6 +44,13 @@ func TestAppendShort(t *testing.T) {
 			if got, want := appendShort(make([]byte, 1, 4), v, n), appendPadded([]byte{0}, uint64(v), n); string(got) != string(want) {
 				t.Fatalf("%d in %d digits: %q, want %q", v, n, got, want)
 			}
+			run := appendPadded(make([]byte, 0, 16), uint64(v), n)
+			if got := shortDigits(append(run, '7', 'x')[:n]); got != v {
+				t.Fatalf("%s is read as %d", run, got)
+			}
+			if got := shortDigits(run[:n:n]); got != v {
+				t.Fatalf("%s at the end of its array is read as %d", run, got)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/cipher"
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
 )
 
 // Digit runs are permuted among the runs of their length. Runs of 1 to
@@ -21,19 +23,37 @@ const (
 
 // digitTables are the keyed shuffles for the short lengths, read-only after they
 // are made.
-type digitTables [tableDigits + 1][]uint32
+type digitTables [tableDigits + 1]digitTable
+
+// digitTable is a shuffle in as little room as may be: what stays in a near cache of
+// the shuffles of five digits is most of what looking them up costs.
+type digitTable struct {
+	low  []uint16
+	high []uint64 // a bit for each number: 1<<16 is to be added to it
+}
 
 func newDigitTables(s *keyStream) *digitTables {
 	var t digitTables
 	for n, size := 1, uint32(10); n <= tableDigits; n, size = n+1, size*10 {
-		t[n] = make([]uint32, size)
+		t[n] = digitTable{make([]uint16, size), make([]uint64, size/64+1)}
 		lead := size / 10 // runs below it begin with 0
-		copy(t[n], s.shuffle(lead))
+		for i, v := range s.shuffle(lead) {
+			t[n].set(uint32(i), v)
+		}
 		for i, v := range s.shuffle(size - lead) {
-			t[n][lead+uint32(i)] = lead + v
+			t[n].set(lead+uint32(i), lead+v)
 		}
 	}
 	return &t
+}
+
+func (t *digitTable) set(i, v uint32) {
+	t.low[i] = uint16(v)
+	t.high[i/64] |= uint64(v>>16) << (i % 64)
+}
+
+func (t *digitTable) at(i uint32) uint32 {
+	return uint32(t.low[i]) | uint32(t.high[i/64]>>(i%64)&1)<<16
 }
 
 // keyStream is an endless stream of numbers made from a key with AES-CTR.
@@ -87,14 +107,11 @@ func (d *domain) permute(dst, run []byte) []byte {
 		run = run[n:]
 	}
 	if len(run) <= tableDigits {
-		var v uint32
-		for _, c := range run {
-			v = v*10 + uint32(c-'0')
-		}
-		table := d.domainKeys.digits[len(run)]
-		out := table[v]
+		v := shortDigits(run)
+		table := &d.domainKeys.digits[len(run)]
+		out := table.at(v)
 		for d.style.magnitude && smallClass(out) != smallClass(v) {
-			out = table[out]
+			out = table.at(out)
 		}
 		return appendShort(dst, out, len(run))
 	}
@@ -166,15 +183,25 @@ func integerClass(run []byte) int {
 	return 1
 }
 
-// appendShort appends v in n decimal digits, at most 8.
+// shortDigits reads 1 to 8 digits: pairs of neighbours are added up, and pairs of pairs.
+func shortDigits(run []byte) uint32 {
+	n := uint(len(run))
+	w := loadWord(run, 0, len(run)) << (64 - 8*n) // the last digit is the highest byte
+	w -= bytemask.EveryByte * '0' << (64 - 8*n)
+	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff
+	w = (w*100 + w>>16) & 0x0000ffff0000ffff
+	return uint32(w*10000 + w>>32)
+}
+
+// appendShort appends v in n decimal digits, 1 to 8.
 func appendShort(dst []byte, v uint32, n int) []byte {
-	size := len(dst)
-	dst = append(dst, "00000000"...)[:size+n]
-	for i := size + n - 1; i >= size; i-- {
-		dst[i] = '0' + byte(v%10)
-		v /= 10
-	}
-	return dst
+	// The same the other way round: halves, quarters, digits.
+	w := uint64(v/10000) | uint64(v%10000)<<32
+	q := w * 10486 >> 20 & 0x0000007f0000007f // hundreds
+	w = q + (w-100*q)<<16
+	q = w * 103 >> 10 & 0x000f000f000f000f // tens
+	w = q + (w-10*q)<<8 + bytemask.EveryByte*'0'
+	return binary.LittleEndian.AppendUint64(dst, w>>(64-8*uint(n)))[:len(dst)+n]
 }
 
 // appendPadded appends v in n decimal digits.
