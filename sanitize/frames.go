@@ -30,6 +30,7 @@ type frameStep struct {
 	prim           prim   // of the value
 	plain          bool   // the value, if a string, is plain text, see docString
 	short          bool   // the value, if a number of fewer than postDigits bytes, stays
+	number         bool   // the value, if a number, is one that no rule is for
 	last           bool   // no value comes
 	tries, hits    uint16 // of the cache of values, in this record
 }
@@ -93,7 +94,7 @@ func (f *frames) learn(at int32, in, made, path []byte, like frameStep) int32 {
 	for n := 0; i != 0 && n < maxBeside; n++ {
 		e := &f.steps[i]
 		if e.last == like.last && e.prim == like.prim && string(f.part(e.in)) == string(in) && string(f.part(e.made)) == string(made) && string(f.part(e.path)) == string(path) {
-			e.round, e.plain, e.short = like.round, like.plain, like.short
+			e.round, e.plain, e.short, e.number = like.round, like.plain, like.short, like.number
 			e.tries, e.hits = 0, 0
 			return i
 		}
@@ -162,7 +163,7 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 	around := r.path
 	for i := 0; at != 0; at = f.follow(at, in[i:], round) {
 		e := &f.steps[at]
-		dst = append(dst, f.text[e.made.from:e.made.to]...)
+		dst = appendPiece(dst, f.text[e.made.from:e.made.to])
 		if i += int(e.in.to - e.in.from); e.last {
 			done = true
 			break
@@ -183,6 +184,8 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 			dst = append(w.plainValue(append(dst, '"'), in[k.Start+1:k.End-1], e), '"')
 		case e.short && k.Kind == es.Number && k.End-k.Start < postDigits:
 			dst = append(dst, in[k.Start:k.End]...)
+		case e.number && k.Kind == es.Number:
+			dst = w.number(dst, in[k.Start:k.End])
 		case e.prim == pID && k.Kind == es.String && !k.Escaped:
 			dst = append(w.id(append(dst, '"'), in[k.Start+1:k.End-1]), '"')
 		default:
@@ -200,6 +203,17 @@ func (w *Worker) byFrame(dst, in []byte, f *frames, inDoc bool) (out []byte, don
 	return dst, done, why
 }
 
+// appendPiece appends what is short as a rule, and then with what stands behind it, which
+// a longer text may write over.
+func appendPiece(dst, s []byte) []byte {
+	const room = 32
+	if n := len(dst); len(s) <= room && cap(s) >= room && cap(dst)-n >= room {
+		*(*[room]byte)(dst[n : n+room]) = *(*[room]byte)(s[:room])
+		return dst[:n+len(s)]
+	}
+	return append(dst, s...)
+}
+
 // leaf handles a value of a text whose frame is noted.
 func (r *rewriter) leaf(k es.Token, p prim) reason {
 	l := &r.learns
@@ -208,7 +222,10 @@ func (r *rewriter) leaf(k es.Token, p prim) reason {
 	like := frameStep{round: r.post.kept.round, prim: p}
 	if p == pV && r.inDoc {
 		pl := r.planFor(r.path)
-		like.plain, like.short = r.plainText(pl), pl == &r.other && pl.action == actTokens && r.p.keepsShort()
+		like.plain = r.plainText(pl)
+		if pl == &r.other && pl.action == actTokens {
+			like.short, like.number = r.p.keepsShort(), !r.p.dropsNumbers()
+		}
 	}
 	l.at = l.f.learn(l.at, r.in[l.inEnd:k.Start], r.out[l.outEnd:], r.path, like)
 	why := r.scalar(k, p)

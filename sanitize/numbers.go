@@ -138,9 +138,8 @@ func (w *Worker) numberMode(raw []byte) (mode numberMode, n int) {
 	for n < len(raw) && raw[n] >= '0' && raw[n] <= '9' {
 		n++
 	}
-	whole := n == len(raw) || isZeros(raw[n:])
 	switch mode = w.p.floats; {
-	case !whole:
+	case n < len(raw) && !isZeros(raw[n:]):
 	case w.p.ints == numbersFPE && n < w.p.minDigits || w.p.ints == numbersGuard:
 		if mode = numbersKeep; personalNumber(raw[:n]) {
 			mode = numbersFPE
@@ -157,6 +156,9 @@ func (p *Pipeline) keepsShort() bool {
 	whole := p.ints == numbersKeep || p.ints == numbersGuard || p.ints == numbersFPE && p.minDigits >= postDigits
 	return whole && p.floats == numbersKeep
 }
+
+// dropsNumbers tells that some numbers are a reason to drop the record.
+func (p *Pipeline) dropsNumbers() bool { return p.ints == numbersDrop || p.floats == numbersDrop }
 
 // number appends the form of a number that no rule is for. It stays a number of
 // the same kind, with as many digits before the point.
@@ -186,7 +188,11 @@ func (w *Worker) keepNumber(raw []byte) {
 
 // isZeros tells ".0", ".00" and the like.
 func isZeros(s []byte) bool {
-	return len(s) > 1 && s[0] == '.' && len(bytes.Trim(s[1:], "0")) == 0
+	n := len(s)
+	for n > 1 && s[n-1] == '0' {
+		n--
+	}
+	return n == 1 && len(s) > 1 && s[0] == '.'
 }
 
 // significant is how many digits of a fraction are left where nothing else is said.
