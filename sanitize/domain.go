@@ -124,6 +124,7 @@ type domain struct {
 	ff1   ff1
 	cache *wordCache
 	words nearWords
+	ahead nearAt
 	post  *postcheck // shared by the worker's domains
 	orig  *runSet    // of post: what was replaced
 	days  int        // that dates move by

@@ -22,7 +22,13 @@ type nearScan struct {
 	at      int    // the byte to go on from
 	inside  uint64 // 1: a letter or a digit is before it
 	written int
+
+	ahead *nearAt
 }
+
+// nearAt is where in entries, in bytes, the first place of each run of a block is, by
+// where the run begins.
+type nearAt [bytemask.Block]uint32
 
 const (
 	// nearBehind is how many bytes of the text's array nearHits may read from the
@@ -49,6 +55,8 @@ func (d *domain) scanBlock(a *nearScan, s []byte, i, size int, inside bool, m *b
 		last := ^uint64(0) << uint(bytemask.Block-bits.LeadingZeros64(^m.Letter))
 		a.letters, a.stops = a.letters&^last, a.stops|last
 	}
+	a.ahead = &d.ahead
+	nearAhead(a)
 	return true
 }
 

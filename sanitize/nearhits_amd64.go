@@ -9,3 +9,9 @@ const scansHits = true
 //
 //go:noescape
 func nearHits(a *nearScan)
+
+// nearAhead finds out where nearHits will look, and has the memory there fetched: most of
+// what to look up a run costs is to wait for it, and one wait is enough for a block.
+//
+//go:noescape
+func nearAhead(a *nearScan)

@@ -45,6 +45,59 @@ GLOBL nearHex<>(SB), RODATA|NOPTR, $16
 #define AT      80(BX)
 #define INSIDE  88(BX)
 #define WRITTEN 96(BX)
+#define AHEAD   104(BX)
+
+// func nearAhead(a *nearScan)
+TEXT ·nearAhead(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), BX
+	MOVQ SRC, SI
+	MOVQ LETTERS, R8
+	MOVQ AHEAD, DI
+	MOVQ ENTRIES, R12
+	MOVQ SEED, R11
+	MOVQ PRIME, R9
+	LEAQ nearMasks<>(SB), R15
+
+ahead:
+	BSFQ R8, CX // where the next run begins
+	JEQ  over
+	MOVQ R8, AX
+	SHRQ CX, AX
+	NOTQ AX
+	BSFQ AX, DX // its length
+	JEQ  over
+	MOVQ R8, R10
+	NEGQ R10
+	ANDQ R8, R10
+	ADDQ R8, R10
+	ANDQ R10, R8 // without it
+	CMPQ DX, $16
+	JHI  ahead
+	SHLQ $5, DX
+	MOVQ (SI)(CX*1), AX
+	MOVQ 8(SI)(CX*1), R13
+	ANDQ 0(R15)(DX*1), AX
+	ANDQ 8(R15)(DX*1), R13
+
+	XORQ  R11, AX
+	IMULQ R9, AX
+	MOVQ  AX, R10
+	SHRQ  $32, R10
+	XORQ  R10, AX
+	XORQ  R13, AX
+	IMULQ R9, AX
+	MOVQ  AX, R10
+	SHRQ  $32, R10
+	XORQ  R10, AX
+	ANDQ  MASK, AX
+	SHLQ  $5, AX
+
+	MOVL       AX, (DI)(CX*4)
+	PREFETCHT0 (R12)(AX*1)
+	JMP        ahead
+
+over:
+	RET
 
 // func nearHits(a *nearScan)
 TEXT ·nearHits(SB), NOSPLIT, $0-8
@@ -123,34 +176,21 @@ run:
 	MOVQ     (SI)(CX*1), R12
 	TESTQ    R15, R15
 	JNE      hash
-	CMPB     R12, $0x66
-	JHI      hash
 	MOVOU    0(AX), X1
 	PAND     X1, X0
 	PCMPGTB  X7, X0
 	PMOVMSKB X0, R10
 	TESTL    R10, R10
-	JEQ      done
+	JEQ      hex
 
 hash:
 	MOVQ  8(SI)(CX*1), R13
 	ANDQ  0(AX), R12
 	ANDQ  8(AX), R13
-	MOVQ  SEED, AX
-	XORQ  R12, AX
-	IMULQ PRIME, AX
-	MOVQ  AX, R10
-	SHRQ  $32, R10
-	XORQ  R10, AX
-	XORQ  R13, AX
-	IMULQ PRIME, AX
-	MOVQ  AX, R10
-	SHRQ  $32, R10
-	XORQ  R10, AX
-	ANDQ  MASK, AX
-	SHLQ  $5, AX
-	MOVQ  AX, R11
-	ADDQ  ENTRIES, AX
+	MOVQ  AHEAD, R10
+	MOVL  (R10)(CX*4), R11
+	MOVQ  ENTRIES, AX
+	ADDQ  R11, AX
 	CMPQ  R12, 0(AX)
 	JNE   second
 	CMPQ  R13, 8(AX)
@@ -185,6 +225,13 @@ second:
 	JNE  done
 	CMPQ R13, 8(AX)
 	JEQ  found
+
+	JMP done
+
+hex:
+	LEAQ (CX)(DX*1), R10
+	CMPB (SI)(R10*1), $0x20 // a blank ends what is no shape
+	JEQ  hash
 
 done:
 	MOVQ CX, AT

@@ -6,3 +6,5 @@ package sanitize
 const scansHits = false
 
 func nearHits(*nearScan) {}
+
+func nearAhead(*nearScan) {}

@@ -70,3 +70,45 @@ func TestHitsFitTheirRoom(t *testing.T) {
 		}
 	}
 }
+
+// Runs that share their places: what comes again stays in the line that nearHits looks
+// at, what came once goes first, and nothing goes while a place is free.
+func TestWordsThatComeAgainStay(t *testing.T) {
+	c := newNearWords(4)
+	key := func(i int) nearKey { return nearKey{uint64(i), 1} }
+	known := func(i int) bool {
+		k := key(i)
+		return c.get(5, &k) != nil
+	}
+	for i := range nearPlaces {
+		c.put(5, nearWord{key: key(i)})
+	}
+	for i := range nearPlaces {
+		if !known(i) {
+			t.Fatalf("%d went while a place was free", i)
+		}
+	}
+	for _, i := range []int{3, 2} {
+		k := key(i)
+		if e := c.find(5, &k); e == nil || e != &c.entries[5] || e.key != k {
+			t.Fatalf("%d came again, and is not in front", i)
+		}
+	}
+	for i := nearPlaces; i < 100; i++ {
+		c.put(5, nearWord{key: key(i)})
+		if !known(i) || !known(2) || !known(3) {
+			t.Fatalf("after %d, what came again: %v and %v", i, known(2), known(3))
+		}
+	}
+	for i := range 16 {
+		if k := c.entries[i].key; i&^3 != 4 && k != (nearKey{}) {
+			t.Fatalf("%v is in place %d", k, i)
+		}
+	}
+	if k := key(2); c.find(5, &k) != &c.entries[5] {
+		t.Fatal("what is in front has moved")
+	}
+	if k := key(3); c.find(5, &k) != &c.entries[4] {
+		t.Fatal("what is in the first line has moved")
+	}
+}
