@@ -69,7 +69,7 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 		if hasComment(head) {
 			return dst, dropNDJSON
 		}
-		dst = append(dst, head...)
+		dst = appendPiece(dst, head)
 		// Reading them in whole words is quicker where their array goes on.
 		it.Meta, it.Doc = body[it.MetaStart:it.MetaStart+len(it.Meta)], body[it.DocStart:it.DocStart+len(it.Doc)]
 		var why reason
@@ -81,14 +81,14 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 			if tail := body[pos:it.End]; hasComment(tail) {
 				return dst, dropNDJSON
 			}
-			dst = append(dst, body[pos:it.End]...)
+			dst = appendPiece(dst, body[pos:it.End])
 			pos = it.End
 			continue
 		}
 		if tail := body[pos:it.DocStart]; hasComment(tail) {
 			return dst, dropNDJSON
 		}
-		dst = append(dst, body[pos:it.DocStart]...)
+		dst = appendPiece(dst, body[pos:it.DocStart])
 		pos = it.DocStart + len(it.Doc)
 		switch {
 		case blank(it.Doc):
@@ -101,7 +101,7 @@ func (w *Worker) bulkBody(dst, body []byte) ([]byte, reason) {
 		if why != kept {
 			return dst, why
 		}
-		dst = append(dst, body[pos:it.End]...)
+		dst = appendPiece(dst, body[pos:it.End])
 		pos = it.End
 	}
 }

@@ -94,11 +94,9 @@ func (d *domain) date(dst, b []byte) ([]byte, bool) {
 	if y < 1000 || y > 9999 {
 		return dst, false
 	}
-	dst = appendPadded(dst, uint64(y), 4)
-	dst = append(dst, b[4])
-	dst = appendPadded(dst, uint64(m), 2)
-	dst = append(dst, b[7])
-	dst = appendPadded(dst, uint64(day), 2)
+	dst = append(appendShort(dst, uint32(y), 4), b[4])
+	dst = append(appendShort(dst, uint32(m), 2), b[7])
+	dst = appendShort(dst, uint32(day), 2)
 	return append(dst, b[10:]...), true
 }
 
