@@ -36,6 +36,9 @@ type Deps struct {
 	// and because an outcome that differs gets an Example. nil names none. It is
 	// called by one goroutine at a time and must not keep the Outcome.
 	Judge func(*Outcome) []string
+	// Counted is shown every outcome once Stats count it, so that what is added up
+	// there never runs ahead of Stats. It is called as Judge is; it may be nil.
+	Counted func(*Outcome)
 	// Mapper is the capture's id rule, for answers of a target that holds the
 	// original ids.
 	Mapper es.Mapper

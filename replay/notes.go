@@ -115,6 +115,15 @@ func (e *Engine) judge(o *Outcome) (kinds []string) {
 	return e.deps.Judge(o)
 }
 
+// counted tells of an outcome that the tally has.
+func (e *Engine) counted(o *Outcome) {
+	if e.deps.Counted == nil {
+		return
+	}
+	defer e.survive(func() {})
+	e.deps.Counted(o)
+}
+
 // write judges, counts and stores the outcome. One goroutine at a time is in it.
 func (e *Engine) write(it *item) {
 	w := &e.writing
@@ -122,7 +131,9 @@ func (e *Engine) write(it *item) {
 	defer w.mu.Unlock()
 	defer e.survive(func() {}) // counted it is
 	o := &it.out
-	if e.tally.add(o, e.judge(o)) {
+	example := e.tally.add(o, e.judge(o))
+	e.counted(o)
+	if example {
 		o.Example = it.example()
 	}
 	if e.deps.Veil != nil {

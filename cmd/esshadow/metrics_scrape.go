@@ -1,7 +1,9 @@
 package main
 
 import (
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,11 +17,39 @@ func (f family) desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(string(f)+name, help, labels, nil)
 }
 
-// seconds is a histogram of times from 0.5 ms to a minute.
-func (f family) seconds(name, help string) prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: string(f) + name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
-	})
+// seconds is a histogram of times from 0.5 ms to a minute. Unlike the library's, its
+// values of a scrape are those of the moment in which a collector puts them: that
+// of the counts beside them. Whoever holds it guards it.
+type seconds struct {
+	desc   *prometheus.Desc
+	bounds []float64
+	counts []uint64 // by bucket; what is above all is in count alone
+	count  uint64
+	sum    float64
+}
+
+func (f family) seconds(name, help string) seconds {
+	bounds := prometheus.ExponentialBuckets(0.0005, 2, 18)
+	return seconds{desc: f.desc(name, help), bounds: bounds, counts: make([]uint64, len(bounds))}
+}
+
+// observe takes a time in ns.
+func (h *seconds) observe(ns int64) {
+	v := max(0, time.Duration(ns).Seconds())
+	if i, _ := slices.BinarySearch(h.bounds, v); i < len(h.counts) {
+		h.counts[i]++
+	}
+	h.count++
+	h.sum += v
+}
+
+func (h *seconds) put(to scraped) {
+	below, n := make(map[float64]uint64, len(h.counts)), uint64(0)
+	for i, bound := range h.bounds {
+		n += h.counts[i]
+		below[bound] = n
+	}
+	to <- prometheus.MustNewConstHistogram(h.desc, h.count, h.sum, below)
 }
 
 // sending is what is counted of requests to a target.

@@ -107,7 +107,7 @@ func (g *gateway) startMirror(ctx context.Context, p policy, ask askTarget, s *s
 		Target: client, Ask: ask, Shared: set.cfg.Proxy.ReusePort,
 		Source:       g.source.ask,
 		NewSanitizer: func() capture.Sanitizer { return p.mirror.Worker() }, Mapper: liveMapper(p.mirror.Worker()), Veil: veil,
-		MaxBody: int(set.cfg.Capture.MaxBody), Judge: seen.judge, Dir: g.mirrorDir, Run: run, Log: g.log,
+		MaxBody: int(set.cfg.Capture.MaxBody), Judge: seen.judge, Counted: seen.count, Dir: g.mirrorDir, Run: run, Log: g.log,
 	})
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,9 +16,13 @@ import (
 type mirrorMetrics struct {
 	stats func() mirror.Stats
 
-	response, source, lag prometheus.Histogram
-	compared              *prometheus.CounterVec
+	result string // of the outcome that was judged last, for count
 
+	mu                    sync.Mutex // guards what is timed and compared
+	response, source, lag seconds
+	results               map[string]uint64
+
+	compared                                     *prometheus.Desc
 	sending                                      sending
 	offered, sampledOut                          *prometheus.Desc
 	queue, inFlight, breaker, on, outcomes, disk *prometheus.Desc
@@ -27,13 +31,12 @@ type mirrorMetrics struct {
 func newMirrorMetrics() *mirrorMetrics {
 	const f family = "esshadow_mirror_"
 	m := &mirrorMetrics{
-		sending:  f.sending("Requests that a guard did not let pass.", "Requests that were not sent although they might have been."),
-		response: f.seconds("response_seconds", "From when a mirrored request could be sent to the last byte of the target's answer."),
-		source:   f.seconds("source_seconds", "What the source took for the same requests."),
-		lag:      f.seconds("lag_seconds", "From when a mirrored request could be sent to its sending: waits for earlier ones of its connection among it."),
-		compared: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "esshadow_mirror_compared_total", Help: "Answers by result of the comparison with the source's.",
-		}, []string{"result"}),
+		sending:    f.sending("Requests that a guard did not let pass.", "Requests that were not sent although they might have been."),
+		response:   f.seconds("response_seconds", "From when a mirrored request could be sent to the last byte of the target's answer."),
+		source:     f.seconds("source_seconds", "What the source took for the same requests."),
+		lag:        f.seconds("lag_seconds", "From when a mirrored request could be sent to its sending: waits for earlier ones of its connection among it."),
+		compared:   f.desc("compared_total", "Answers by result of the comparison with the source's.", "result"),
+		results:    map[string]uint64{},
 		offered:    f.desc("offered_total", "Requests that the proxy passed and offered."),
 		sampledOut: f.desc("sampled_out_total", "Requests of connections that are not mirrored."),
 		queue:      f.desc("queue_bytes", "Memory held by requests on their way."),
@@ -44,7 +47,7 @@ func newMirrorMetrics() *mirrorMetrics {
 		disk:       f.desc("disk_state", "1 for the state that writing outcomes is in.", "state"),
 	}
 	for _, result := range comparedResults() {
-		m.compared.WithLabelValues(result)
+		m.results[result] = 0
 	}
 	return m
 }
@@ -52,35 +55,55 @@ func newMirrorMetrics() *mirrorMetrics {
 func comparedResults() []string { return []string{"same", "different", "not_comparable"} }
 
 func (m *mirrorMetrics) register(reg prometheus.Registerer) error {
-	return errors.Join(reg.Register(m.response), reg.Register(m.source), reg.Register(m.lag), reg.Register(m.compared), reg.Register(m))
+	return reg.Register(m)
 }
 
 // judge is the engine's Judge: it names the kinds of difference of an outcome,
 // each once. One goroutine at a time calls it.
 func (m *mirrorMetrics) judge(o *replay.Outcome) []string {
-	if o.Sent == 0 {
+	m.result = ""
+	if o.Sent == 0 || o.Err != "" {
 		return nil
-	}
-	m.lag.Observe(seconds(o.Sent - o.Planned))
-	if o.Err != "" {
-		return nil
-	}
-	m.response.Observe(seconds(o.Done - o.Planned))
-	if o.SourceTook > 0 {
-		m.source.Observe(float64(o.SourceTook) / 1e6)
 	}
 	v := compare(o)
-	result := "different"
-	if v.Why != "" {
-		result = "not_comparable"
-	} else if v.Same() {
-		result = "same"
+	switch {
+	case v.Why != "":
+		m.result = "not_comparable"
+	case v.Same():
+		m.result = "same"
+	default:
+		m.result = "different"
 	}
-	m.compared.WithLabelValues(result).Inc()
 	return kindsOf(v)
 }
 
-func seconds(ns int64) float64 { return max(0, time.Duration(ns).Seconds()) }
+// count is the engine's Counted.
+func (m *mirrorMetrics) count(o *replay.Outcome) {
+	if o.Sent == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lag.observe(o.Sent - o.Planned)
+	if o.Err != "" {
+		return
+	}
+	m.response.observe(o.Done - o.Planned)
+	if o.SourceTook > 0 {
+		m.source.observe(o.SourceTook * int64(time.Microsecond))
+	}
+	m.results[m.result]++
+}
+
+// putTimes puts what is timed and compared so far.
+func (m *mirrorMetrics) putTimes(to scraped) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lag.put(to)
+	m.response.put(to)
+	m.source.put(to)
+	to.countBy(m.compared, m.results)
+}
 
 // compare is the comparison that a report makes too.
 func compare(o *replay.Outcome) diff.Verdict {
@@ -90,15 +113,17 @@ func compare(o *replay.Outcome) diff.Verdict {
 
 // Describe implements prometheus.Collector.
 func (m *mirrorMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range append(m.sending.all(), m.offered, m.sampledOut, m.queue, m.inFlight, m.breaker, m.on, m.outcomes, m.disk) {
+	for _, d := range append(m.sending.all(), m.offered, m.sampledOut, m.queue, m.inFlight, m.breaker, m.on, m.outcomes, m.disk,
+		m.lag.desc, m.response.desc, m.source.desc, m.compared) {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (m *mirrorMetrics) Collect(ch chan<- prometheus.Metric) {
-	s := m.stats()
 	to := scraped(ch)
+	m.putTimes(to) // before the counts, which are ahead of the times
+	s := m.stats()
 	to.count(m.offered, s.Offered)
 	to.count(m.sampledOut, s.SampledOut)
 	m.sending.collect(to, &replay.Counts{

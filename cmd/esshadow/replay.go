@@ -208,7 +208,7 @@ func (r *replayCmd) run(ctx context.Context, paths []string) (*report.Report, er
 	}
 	e := replay.New(cfg.Config, replay.Deps{
 		Veil:   veil,
-		Source: src, Target: client, Lines: lines, Judge: metrics.judge, Mapper: mapper, Identity: target,
+		Source: src, Target: client, Lines: lines, Judge: metrics.judge, Counted: metrics.count, Mapper: mapper, Identity: target,
 		Log: newLogger(r.set.cfg.Log, r.s.err),
 	})
 	metrics.follow(e.Stats)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +18,10 @@ import (
 // replayMetrics shows an Engine's Stats, and judges and times its outcomes as they
 // come.
 type replayMetrics struct {
-	stats         atomic.Pointer[func() replay.Stats] // nil before the run
-	lag, response prometheus.Histogram
+	stats atomic.Pointer[func() replay.Stats] // nil before the run
+
+	mu            sync.Mutex // guards what is timed
+	lag, response seconds
 
 	sending           sending
 	planned, inFlight *prometheus.Desc
@@ -41,15 +44,31 @@ func (m *replayMetrics) follow(stats func() replay.Stats) { m.stats.Store(&stats
 // judge is the engine's Judge: it names the kinds of difference of an outcome. One
 // goroutine at a time calls it.
 func (m *replayMetrics) judge(o *replay.Outcome) []string {
-	if o.Sent == 0 || o.Refused != "" || o.Shed != "" {
+	if o.Sent == 0 || o.Refused != "" || o.Shed != "" || o.Err != "" {
 		return nil
 	}
-	m.lag.Observe(seconds(o.Sent - o.Planned))
-	if o.Err != "" {
-		return nil
-	}
-	m.response.Observe(seconds(o.Done - o.Planned))
 	return kindsOf(compare(o))
+}
+
+// count is the engine's Counted.
+func (m *replayMetrics) count(o *replay.Outcome) {
+	if o.Sent == 0 || o.Refused != "" || o.Shed != "" {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lag.observe(o.Sent - o.Planned)
+	if o.Err == "" {
+		m.response.observe(o.Done - o.Planned)
+	}
+}
+
+// putTimes puts what is timed so far.
+func (m *replayMetrics) putTimes(to scraped) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lag.put(to)
+	m.response.put(to)
 }
 
 // kindsOf are the kinds of difference, each once.
@@ -64,25 +83,22 @@ func kindsOf(v diff.Verdict) (kinds []string) {
 
 // Describe implements prometheus.Collector.
 func (m *replayMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range append(m.sending.all(), m.planned, m.inFlight) {
+	for _, d := range append(m.sending.all(), m.planned, m.inFlight, m.lag.desc, m.response.desc) {
 		ch <- d
 	}
-	m.lag.Describe(ch)
-	m.response.Describe(ch)
 }
 
 // Collect implements prometheus.Collector.
 func (m *replayMetrics) Collect(ch chan<- prometheus.Metric) {
+	to := scraped(ch)
+	m.putTimes(to) // before the counts, which are ahead of the times
 	s := replay.Stats{}
 	if stats := m.stats.Load(); stats != nil {
 		s = (*stats)()
 	}
-	to := scraped(ch)
 	to.count(m.planned, s.Planned)
 	m.sending.collect(to, &s.Counts)
 	to.gauge(m.inFlight, float64(s.InFlight))
-	m.lag.Collect(ch)
-	m.response.Collect(ch)
 }
 
 // serveReplay serves /metrics and /healthz on ln until end is called.

@@ -41,6 +41,8 @@ type Options struct {
 	Veil *replay.Veil
 	// Judge is as in replay.Deps.
 	Judge func(*replay.Outcome) []string
+	// Counted is as in replay.Deps.
+	Counted func(*replay.Outcome)
 
 	Dir string // run directory
 	// Shared lets a process that follows this one begin to write to Dir before this
@@ -117,7 +119,7 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	}
 	m.send.Origin = max(0, time.Since(m.run.Started))
 	m.engine = replay.New(m.send, replay.Deps{
-		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: m.judge,
+		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: m.judge, Counted: o.Counted,
 		Mapper: o.Mapper, Who: m.who, Veil: o.Veil, Log: o.Log,
 	})
 	m.start()
