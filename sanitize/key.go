@@ -64,6 +64,9 @@ func LoadKey(path string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("sanitize: key file: %w", err)
 	}
+	if st.IsDir() {
+		return Key{}, fmt.Errorf("sanitize: key file: %s is a directory", path)
+	}
 	if runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
 		return Key{}, fmt.Errorf("sanitize: %s: %w", path, ErrKeyMode)
 	}

@@ -45,10 +45,23 @@ func captureFiles(paths []string) ([]string, error) {
 			}
 		}
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no segment files in %s", strings.Join(paths, ", "))
+	return files, someFiles(files, paths)
+}
+
+// allFiles lists what paths hold, whatever its name.
+func allFiles(paths []string) ([]string, error) {
+	files, err := segment.List("", paths...)
+	if err != nil {
+		return nil, err
 	}
-	return files, nil
+	return files, someFiles(files, paths)
+}
+
+func someFiles(files, paths []string) error {
+	if len(files) == 0 {
+		return fmt.Errorf("no segment files in %s", strings.Join(paths, ", "))
+	}
+	return nil
 }
 
 // listed is one line of capture ls.

@@ -58,9 +58,13 @@ worse; 4 a gate cannot say; 5 the target or the upstream was refused
 		newKeyCmd(s), newSanitizeCmd(s), newCtlCmd(s), newDemoCmd(s), newSandboxCmd(s), newSchemaCmd(s), newConfigCmd(s), newVersionCmd(s),
 	)
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" { // without these, a shell that is not known gets help and exit code 0
+		switch c.Name() {
+		case "completion": // without these, a shell that is not known gets help and exit code 0
 			c.Args, c.RunE = noArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+		case "help": // as does a command that is not known
+			c.Args = topic
 		}
 	}
 	return root
@@ -69,6 +73,14 @@ worse; 4 a gate cannot say; 5 the target or the upstream was refused
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage("%s: unknown command or argument %q\nSee '%s --help'.", c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
+// topic wants the words of a command.
+func topic(c *cobra.Command, args []string) error {
+	if _, rest, err := c.Root().Find(args); err != nil || len(rest) > 0 {
+		return noArgs(c, append(rest, args...))
 	}
 	return nil
 }

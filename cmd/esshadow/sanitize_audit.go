@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/sanitize/audit"
 )
 
@@ -73,12 +72,9 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 }
 
 func runAudit(s *streams, opt audit.Options, paths []string, asJSON bool) error {
-	files, err := segment.List("", paths...)
+	files, err := allFiles(paths)
 	if err != nil {
-		return usage("%w", err)
-	}
-	if len(files) == 0 {
-		return usage("no segment files in %v", paths)
+		return err
 	}
 	scan, err := audit.New(opt)
 	if err != nil {

@@ -224,7 +224,7 @@ func TestSanitizeAudit(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 	esshadowWith(t, strings.NewReader("ab\n"), nil, "sanitize", "audit", c.dir, "--words", "-").want(t, exitUsage, "word 1")
-	esshadow(t, nil, "sanitize", "audit", t.TempDir()).want(t, exitUsage, "no segment files")
+	esshadow(t, nil, "sanitize", "audit", t.TempDir()).want(t, exitFailed, "no segment files")
 	// A damaged file is no clean one.
 	files, err := filepath.Glob(filepath.Join(c.dir, "*.zst"))
 	if err != nil || len(files) == 0 {

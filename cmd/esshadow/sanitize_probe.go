@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/esshadow/esshadow/capture"
-	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/sanitize/audit"
 	"github.com/esshadow/esshadow/sanitize/canary"
 )
@@ -166,9 +165,9 @@ func verifyMarks(s *streams, file string, paths, also []string) error {
 	if err != nil {
 		return usage("--marks: %w", err)
 	}
-	files, err := segment.List("", paths...)
-	if err != nil || len(files) == 0 {
-		return usage("no segment files in %v", paths)
+	files, err := allFiles(paths)
+	if err != nil {
+		return err
 	}
 	scan, err := audit.New(audit.Options{Runs: marks.Has})
 	if err != nil {
