@@ -185,7 +185,7 @@ func locate(name string, text []byte, err error) error {
 	}
 	var out []error
 	for _, e := range split(err) {
-		key := keyOf(e.Error())
+		key := KeyOf(e.Error())
 		if line := lineOf(file.Docs[0].Body, key); line > 0 {
 			out = append(out, fmt.Errorf("%s:%d: %w", name, line, e))
 			continue
@@ -195,9 +195,9 @@ func locate(name string, text []byte, err error) error {
 	return errors.Join(out...)
 }
 
-// keyOf is the path that a mistake's text begins with: "fields[2]: match: …" is
+// KeyOf is the path that a mistake's text begins with: "fields[2]: match: …" is
 // about fields[2].match if there is such a key.
-func keyOf(text string) string {
+func KeyOf(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '[' || r == ']')
 	})
@@ -271,4 +271,30 @@ func Line(text []byte, path string) int {
 		return 0
 	}
 	return lineOf(file.Docs[0].Body, path)
+}
+
+// Given tells that a configuration file has a key, such as proxy.tls.cert.
+func Given(text []byte, path string) bool {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil || len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return false
+	}
+	n := file.Docs[0].Body
+	for key := range strings.SplitSeq(path, ".") {
+		all := pairs(n)
+		i := slices.IndexFunc(all, func(kv *ast.MappingValueNode) bool { return kv.Key.GetToken().Value == key })
+		if i < 0 {
+			return false
+		}
+		n = all[i].Value
+	}
+	return true
+}
+
+// At is the place of a key in a file, to be put before what is said of it.
+func At(name string, text []byte, path string) string {
+	if line := Line(text, path); line > 0 {
+		return fmt.Sprintf("%s:%d: ", name, line)
+	}
+	return ""
 }

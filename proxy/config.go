@@ -192,13 +192,18 @@ func (c *Config) Validate() error {
 		bad("proxy_protocol: %w", err)
 	}
 	if c.TLS.ClientCA != "" && c.TLS.Cert == "" {
-		bad("tls: client_ca needs cert and key")
+		bad("tls.client_ca: needs tls.cert and tls.key")
 	}
-	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
-		bad("tls: cert and key belong together")
-	}
-	if (c.UpstreamTLS.ClientCert == "") != (c.UpstreamTLS.ClientKey == "") {
-		bad("upstream_tls: client_cert and client_key belong together")
+	for _, x := range []struct{ one, value, other, second string }{
+		{"tls.cert", c.TLS.Cert, "tls.key", c.TLS.Key},
+		{"upstream_tls.client_cert", c.UpstreamTLS.ClientCert, "upstream_tls.client_key", c.UpstreamTLS.ClientKey},
+	} {
+		switch {
+		case x.value != "" && x.second == "":
+			bad("%s: belongs together with %s, which is missing", x.one, x.other)
+		case x.value == "" && x.second != "":
+			bad("%s: belongs together with %s, which is missing", x.other, x.one)
+		}
 	}
 	if _, err := parseFingerprint(c.UpstreamTLS.Fingerprint); err != nil {
 		errs = append(errs, err)

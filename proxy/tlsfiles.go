@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +20,7 @@ func parseFingerprint(s string) ([]byte, error) {
 	}
 	b, err := hex.DecodeString(strings.ReplaceAll(s, ":", ""))
 	if err != nil || len(b) != sha256.Size {
-		return nil, errors.New("proxy: upstream_tls fingerprint: want a SHA-256 in 64 hex digits")
+		return nil, errors.New("proxy: upstream_tls.fingerprint: want a SHA-256 in 64 hex digits")
 	}
 	return b, nil
 }
@@ -37,14 +38,14 @@ func (c *UpstreamTLS) config(host string) (*tls.Config, error) {
 	if c.CACert != "" {
 		pool, err := readAuthorities(c.CACert)
 		if err != nil {
-			return nil, fmt.Errorf("proxy: upstream ca_cert: %w", err)
+			return nil, fmt.Errorf("proxy: upstream_tls.ca_cert: %w", err)
 		}
 		t.RootCAs = pool
 	}
 	if c.ClientCert != "" {
-		pair, err := tls.LoadX509KeyPair(c.ClientCert, c.ClientKey)
+		pair, err := loadPair("upstream_tls.client_cert", c.ClientCert, "upstream_tls.client_key", c.ClientKey)
 		if err != nil {
-			return nil, fmt.Errorf("proxy: upstream client_cert: %w", err)
+			return nil, err
 		}
 		t.Certificates = []tls.Certificate{pair}
 	}
@@ -99,9 +100,9 @@ func (c *TLS) config() (*tls.Config, error) {
 	if c.Cert == "" {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	pair, err := loadPair("tls.cert", c.Cert, "tls.key", c.Key)
 	if err != nil {
-		return nil, fmt.Errorf("proxy: tls: %w", err)
+		return nil, err
 	}
 	t := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
@@ -114,9 +115,36 @@ func (c *TLS) config() (*tls.Config, error) {
 	t.ClientAuth = tls.RequireAndVerifyClientCert
 	t.ClientCAs, err = readAuthorities(c.ClientCA)
 	if err != nil {
-		return nil, fmt.Errorf("proxy: tls client_ca: %w", err)
+		return nil, fmt.Errorf("proxy: tls.client_ca: %w", err)
 	}
 	return t, nil
+}
+
+// loadPair reads a certificate and its key, and says which of them is at fault.
+func loadPair(certKey, certFile, keyKey, keyFile string) (pair tls.Certificate, err error) {
+	cert, err := os.ReadFile(certFile)
+	if err != nil {
+		return pair, fmt.Errorf("proxy: %s: %w", certKey, err)
+	}
+	key, err := os.ReadFile(keyFile)
+	if err != nil {
+		return pair, fmt.Errorf("proxy: %s: %w", keyKey, err)
+	}
+	if block, _ := pem.Decode(cert); block == nil {
+		return pair, fmt.Errorf("proxy: %s: %s holds no certificate in PEM form", certKey, certFile)
+	}
+	if pair, err = tls.X509KeyPair(cert, key); err != nil {
+		return pair, fmt.Errorf("proxy: %s: %s does not go with %s: %w", keyKey, keyFile, certFile, err)
+	}
+	return pair, nil
+}
+
+// CheckFiles reads the certificates and keys that the configuration names, as New
+// does, and says what is wrong with each of them.
+func (c *Config) CheckFiles() error {
+	_, clients := c.TLS.config()
+	_, nodes := c.UpstreamTLS.config("")
+	return errors.Join(clients, nodes)
 }
 
 func readAuthorities(path string) (*x509.CertPool, error) {

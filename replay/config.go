@@ -99,7 +99,7 @@ func (c *Config) Validate() error {
 	bad(c.HandleWait < 0, "handle_wait: want 0 or more")
 	bad(c.Window.Duration < 0, "duration: want 0 (all) or more")
 	bad(c.Window.To != 0 && c.Window.To <= c.Window.From, "to: want a time after from")
-	bad(c.Writes && !c.SameIndex && len(c.IndexMap) == 0, "writes: need an index_map or same_index, which say where they may go")
+	bad(c.Writes && !c.SameIndex && len(c.IndexMap) == 0, "writes: needs index_map or same_index, which say where they may go")
 	bad(c.SameIndex && len(c.IndexMap) > 0, "same_index and index_map exclude each other")
 	for _, r := range c.IndexMap {
 		if err := r.check(); err != nil {
@@ -123,9 +123,9 @@ func (cfg *TargetConfig) Validate() error {
 	if _, err := cfg.tlsConfig(""); err != nil {
 		errs = append(errs, err)
 	}
-	bad(cfg.User != "" && cfg.APIKey != "", "user and api_key exclude each other")
-	bad(cfg.User == "" && cfg.Password != "", "password: needs a user")
-	bad(strings.ContainsAny(cfg.authorization(), "\r\n"), "api_key: has a line break")
+	bad(cfg.User != "" && cfg.APIKey != "", "user and api_key_file exclude each other")
+	bad(cfg.User == "" && cfg.Password != "", "password_file: a password needs a user")
+	bad(strings.ContainsAny(cfg.authorization(), "\r\n"), "api_key_file: has a line break")
 	bad(cfg.Connections < 0, "connections: want 0 (no bound) or more")
 	bad(cfg.Timeout < 0, "timeout: want 0 (none) or more")
 	bad(cfg.IdleTimeout <= 0, "idle_timeout: want more than 0")

@@ -57,27 +57,27 @@ func (Key) MarshalYAML() (any, error) { return "[secret]", nil }
 func LoadKey(path string) (Key, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Key{}, fmt.Errorf("sanitize: key file: %w", err)
+		return Key{}, fmt.Errorf("key file: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	st, err := f.Stat()
 	if err != nil {
-		return Key{}, fmt.Errorf("sanitize: key file: %w", err)
+		return Key{}, fmt.Errorf("key file: %w", err)
 	}
 	if st.IsDir() {
-		return Key{}, fmt.Errorf("sanitize: key file: %s is a directory", path)
+		return Key{}, fmt.Errorf("key file: %s is a directory", path)
 	}
 	if runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
-		return Key{}, fmt.Errorf("sanitize: %s: %w", path, ErrKeyMode)
+		return Key{}, fmt.Errorf("%s: %w", path, ErrKeyMode)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
-		return Key{}, fmt.Errorf("sanitize: key file: %w", err)
+		return Key{}, fmt.Errorf("key file: %w", err)
 	}
 	defer clear(text)
 	k, err := ParseKey(text)
 	if err != nil {
-		return Key{}, fmt.Errorf("sanitize: %s: %w", path, err)
+		return Key{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return k, nil
 }

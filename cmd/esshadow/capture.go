@@ -163,7 +163,7 @@ func newCaptureStat(s *streams) *cobra.Command {
 		Args:    someArgs("path"),
 		PreRunE: func(c *cobra.Command, _ []string) error { return onCorrupt(c, &skip) },
 		RunE: func(_ *cobra.Command, paths []string) error {
-			ids, err := identities(identity, s.in)
+			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func onCorrupt(c *cobra.Command, skip *bool) error {
 
 func (q *catCmd) options(s *streams, paths []string) (opt capture.SourceOptions, err error) {
 	opt.MixedKeys = true
-	if opt.Identities, err = identities(q.identity, s.in); err != nil {
+	if opt.Identities, err = identities("--identity", q.identity, s.in); err != nil {
 		return opt, err
 	}
 	if q.skip {

@@ -39,7 +39,7 @@ report names both. Nothing else is needed, and nothing leaves the machine.`,
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
 	c.RunE = graceful(func(ctx context.Context, _ []string) error {
 		if err := cfg.Validate(); err != nil {
-			return usage("--%w", err)
+			return &codeError{exitUsage, configs.Under("demo", err)}
 		}
 		d.s, d.dir, d.length, d.rate = s, cfg.Dir, cfg.Length, cfg.Rate
 		return d.run(ctx)
@@ -68,7 +68,7 @@ func (d *demo) run(ctx context.Context) error {
 		defer func() { _ = os.RemoveAll(dir) }()
 		d.dir = dir
 	} else if err := os.Mkdir(d.dir, 0o700); err != nil {
-		return fmt.Errorf("--dir: %w", err)
+		return fmt.Errorf("demo.dir: %w", err)
 	}
 	if err := d.capture(ctx); err != nil {
 		return err

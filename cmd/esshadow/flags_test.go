@@ -26,6 +26,15 @@ func commands(s *streams) []*cobra.Command {
 	return all
 }
 
+func commandOf(t *testing.T, name string) *cobra.Command {
+	t.Helper()
+	c, _, err := newRoot(&streams{env: lookup(nil)}).Find(strings.Fields(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // flagsOf are the flags that a command itself has, but for help.
 func flagsOf(c *cobra.Command) []*pflag.Flag {
 	var all []*pflag.Flag
@@ -134,41 +143,6 @@ func noKey() map[string]string {
 	}
 }
 
-// keys are the keys of the configuration file by command and flag.
-func keys() map[string]string {
-	return map[string]string{
-		"proxy listen": "proxy.listen", "proxy admin": "proxy.admin", "proxy upstream": "proxy.upstreams",
-		"proxy upstream-timeout": "proxy.upstream_timeout", "proxy upstream-connections": "proxy.upstream_connections",
-		"proxy upstream-ca-cert": "proxy.upstream_tls.ca_cert", "proxy upstream-fingerprint": "proxy.upstream_tls.fingerprint",
-		"proxy upstream-insecure": "proxy.upstream_tls.insecure", "proxy tls-cert": "proxy.tls.cert", "proxy tls-key": "proxy.tls.key",
-		"proxy drain": "proxy.drain", "proxy host-header": "proxy.host_header",
-		"proxy capture": "capture.dir", "proxy admin-token-file": "proxy.admin_token_file",
-		"proxy reuse-port": "proxy.reuse_port", "proxy max-body": "capture.max_body", "proxy queue": "capture.queue", "proxy priority": "capture.priority", "proxy sample": "capture.sample",
-		"proxy rotate-size": "capture.rotate_size", "proxy rotate-age": "capture.rotate_age",
-		"proxy keep-size": "capture.keep_size", "proxy keep-age": "capture.keep_age", "proxy min-free": "capture.min_free",
-		"proxy preset": "sanitize.preset", "proxy rules": "sanitize.rules", "proxy schema": "sanitize.schema", "proxy key": "sanitize.key", "proxy recipient": "sanitize.recipients",
-		"proxy mirror": "mirror.target.url", "proxy mirror-sample": "mirror.sample", "proxy mirror-out": "mirror.out", "proxy mirror-queue": "mirror.queue",
-		"proxy mirror-in-flight": "mirror.in_flight", "proxy mirror-writes": "mirror.writes", "proxy mirror-index-map": "mirror.index_map",
-		"proxy mirror-same-index": "mirror.same_index", "proxy mirror-keep": "mirror.keep_size",
-		"proxy mirror-connections": "mirror.target.connections", "proxy mirror-timeout": "mirror.target.timeout",
-		"proxy mirror-user": "mirror.target.user", "proxy mirror-password-file": "mirror.target.password_file",
-		"proxy mirror-api-key-file": "mirror.target.api_key_file", "proxy mirror-ca-cert": "mirror.target.ca_cert",
-		"proxy mirror-fingerprint": "mirror.target.fingerprint", "proxy mirror-insecure": "mirror.target.insecure",
-		"proxy log-level": "log.level", "proxy log-format": "log.format",
-		"replay target": "replay.target.url", "replay speed": "replay.speed", "replay writes": "replay.writes",
-		"replay same-index": "replay.same_index", "replay index-map": "replay.index_map", "replay in-flight": "replay.in_flight",
-		"replay out": "replay.out", "replay from": "replay.from", "replay to": "replay.to", "replay duration": "replay.duration", "replay dry-run": "replay.dry_run",
-		"replay connections": "replay.target.connections", "replay timeout": "replay.target.timeout", "replay key": "replay.key", "replay identity": "replay.identity",
-		"replay user": "replay.target.user", "replay password-file": "replay.target.password_file", "replay api-key-file": "replay.target.api_key_file",
-		"replay ca-cert": "replay.target.ca_cert", "replay fingerprint": "replay.target.fingerprint", "replay insecure": "replay.target.insecure",
-		"replay admin": "replay.admin", "replay log-level": "log.level", "replay log-format": "log.format",
-		"report format": "report.format", "report output": "report.output",
-		"sandbox listen": "sandbox.listen", "sandbox latency": "sandbox.latency", "sandbox slow": "sandbox.slow", "sandbox drop-every": "sandbox.drop_every",
-		"sandbox reject-every": "sandbox.reject_every", "sandbox max-docs": "sandbox.max_docs",
-		"demo dir": "demo.dir", "demo length": "demo.length", "demo rate": "demo.rate",
-	}
-}
-
 // yamlOf writes one key of a configuration file.
 func yamlOf(key, value string) string {
 	var b strings.Builder
@@ -183,7 +157,7 @@ func yamlOf(key, value string) string {
 }
 
 func TestFileBelowEnvironmentBelowFlag(t *testing.T) {
-	known, exempt := keys(), noKey()
+	known, exempt := flagKeys(), noKey()
 	for _, c := range commands(&streams{env: lookup(nil)}) {
 		if c.Flag("config") == nil {
 			continue
@@ -309,19 +283,19 @@ func TestWrongUsage(t *testing.T) {
 		{"proxy --upstream-connections many", `--upstream-connections: "many": want a whole number`},
 		{"proxy --drain 5", `--drain: "5": want a duration with units, such as 1.5s or 10m`},
 		{"proxy --reuse-port=maybe", `--reuse-port: "maybe": want true or false`},
-		{"proxy --upstream http://127.0.0.1:1 --host-header mine", "host_header"},
+		{"proxy --upstream http://127.0.0.1:1 --host-header mine", `--host-header "mine": want auto`},
 		{"proxy --upstream http://127.0.0.1:1 --max-body 3apples", "3apples"},
 		{"replay", "at least one capture"},
 		{"replay x", "--target: want the URL"},
 		{"replay x --target nowhere", "target"},
 		{"replay x --target http://u:p@h:1", "password"},
-		{"replay x --target http://127.0.0.1:1 --writes", "index_map"},
+		{"replay x --target http://127.0.0.1:1 --writes", "--writes: needs --index-map or --same-index"},
 		{"replay x --target http://127.0.0.1:1 --index-map a", "--index-map"},
 		{"replay x --target http://127.0.0.1:1 --same-index --index-map a=b", "exclude"},
 		{"replay x --target http://127.0.0.1:1 --speed fast", "speed"},
 		{"replay x --target http://127.0.0.1:1 --speed 0", "speed"},
 		{"replay x --target http://127.0.0.1:1 --duration -5s", "duration"},
-		{"replay x --target http://127.0.0.1:1 --in-flight -1", "in_flight"},
+		{"replay x --target http://127.0.0.1:1 --in-flight -1", "--in-flight: want 0"},
 		{"replay x --target http://127.0.0.1:1 --password-file no/such", "--password-file"},
 		{"replay x --target http://127.0.0.1:1 --ca-cert no/such", "--ca-cert"},
 		{"replay x --target http://127.0.0.1:1 --user u", "--user: needs a password: --password-file FILE, or ESSHADOW_REPLAY_PASSWORD"},
@@ -345,7 +319,7 @@ func TestWrongUsage(t *testing.T) {
 		{"sandbox --slow soon", "--slow"},
 		{"demo x", "x"},
 		{"demo --rate 0", "--rate"},
-		{"sandbox --max-docs -1", "max_docs"},
+		{"sandbox --max-docs -1", "--max-docs: want 0"},
 		{"demo --length 0s", "--length"},
 		{"version x", "x"},
 	} {

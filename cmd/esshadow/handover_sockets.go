@@ -76,12 +76,12 @@ func listen(ctx context.Context, cfg *proxy.Config, env func(string) (string, bo
 	if clients, outlived = sockets["proxy"]; !outlived {
 		if clients, err = proxy.Listen(ctx, cfg); err != nil {
 			sockets.close()
-			return nil, nil, false, listenFailed("--listen", cfg.Listen, err)
+			return nil, nil, false, listenFailed("proxy.listen", cfg.Listen, err)
 		}
 	}
 	if admin = sockets["admin"]; admin == nil && cfg.Admin != "" && cfg.Admin != "off" {
 		if admin, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Admin); err != nil {
-			return nil, nil, false, errors.Join(listenFailed("--admin", cfg.Admin, err), clients.Close())
+			return nil, nil, false, errors.Join(listenFailed("proxy.admin", cfg.Admin, err), clients.Close())
 		}
 	}
 	return clients, admin, outlived, nil

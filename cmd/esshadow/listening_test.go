@@ -26,7 +26,7 @@ func TestListenFailed(t *testing.T) {
 		{proxy + "--admin off --listen " + taken, exitFailed, "--listen " + taken + ": another process listens there"},
 		{proxy + "--listen 127.0.0.1:0 --admin " + taken, exitFailed, "--admin " + taken + ": another process listens there"},
 		{proxy + "--admin off --listen 192.0.2.1:0", exitFailed, "--listen 192.0.2.1:0: this machine has no such address"},
-		{proxy + "--admin off --listen 127.0.0.1:99999", exitUsage, `proxy.listen "127.0.0.1:99999": want host:port, with a port from 0 to 65535`},
+		{proxy + "--admin off --listen 127.0.0.1:99999", exitUsage, `--listen "127.0.0.1:99999": want host:port, with a port from 0 to 65535`},
 		{proxy + "--admin off --listen 127.0.0.1:nowhere", exitUsage, `--listen "127.0.0.1:nowhere": want host:port`},
 		{"sandbox --listen " + taken, exitFailed, "--listen " + taken + ": another process listens there"},
 		{"sandbox --listen nowhere", exitUsage, `--listen "nowhere": want host:port`},

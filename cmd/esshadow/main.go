@@ -52,11 +52,15 @@ func main() {
 // run is the whole program but for the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) (string, bool)) int {
 	out := &output{to: stdout}
-	root := newRoot(&streams{in: stdin, out: out, err: stderr, env: env})
+	s := &streams{in: stdin, out: out, err: stderr, env: env}
+	root := newRoot(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(context.Background())
+	c, err := root.ExecuteContextC(context.Background())
 	if err == nil {
 		err = out.err // of a command that did not look
+	}
+	if err != nil {
+		err = namesOf(c, s).named(err)
 	}
 	return exitCode(err, stderr)
 }

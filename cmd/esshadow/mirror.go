@@ -57,7 +57,7 @@ type askTarget func(context.Context) (es.Identity, error)
 func (g *gateway) checkMirror(ctx context.Context, cfg *configs.Config) (askTarget, error) {
 	target := cfg.Mirror.Target.TargetConfig
 	if err := mirrorIsUpstream(target.URL, cfg.Proxy.Upstreams); err != nil {
-		return nil, refused(fmt.Errorf("--mirror: %w", err))
+		return nil, refused(fmt.Errorf("mirror.target.url: %w", err))
 	}
 	if here, err := net.ResolveTCPAddr("tcp", cfg.Proxy.Listen); err == nil && here.Port != 0 {
 		if err := g.mirrorElsewhere(ctx, &cfg.Mirror, here); err != nil {
@@ -72,7 +72,7 @@ func (g *gateway) checkMirror(ctx context.Context, cfg *configs.Config) (askTarg
 		unknown = replay.Distinct(id, g.source.ask(ctx).UUID)
 	}
 	if errors.Is(unknown, replay.ErrTargetIsSource) || errors.Is(unknown, replay.ErrTargetIsProxy) {
-		return nil, refused(fmt.Errorf("--mirror: %w", unknown))
+		return nil, refused(fmt.Errorf("mirror.target.url: %w", unknown))
 	}
 	var asked atomic.Bool
 	return func(ctx context.Context) (es.Identity, error) {
@@ -120,7 +120,7 @@ func (g *gateway) startMirror(ctx context.Context, p policy, ask askTarget, s *s
 	defer stop()
 	switch err := m.Identify(ctx); {
 	case errors.Is(err, replay.ErrTargetIsSource), errors.Is(err, replay.ErrTargetIsProxy):
-		return refused(fmt.Errorf("--mirror: %w", err))
+		return refused(fmt.Errorf("mirror.target.url: %w", err))
 	case err == nil && cfg.Writes && cfg.SameIndex && run.Source.UUID == "":
 		s.note("esshadow proxy: warning: the source does not say who it is, so that a mirror of writes to the source itself would not be noticed at once")
 	case err != nil:
@@ -195,7 +195,7 @@ func (g *gateway) mirrorElsewhere(ctx context.Context, cfg *configs.Mirror, list
 	for _, ip := range places {
 		ip = ip.Unmap()
 		if ip == here.Addr().Unmap() || here.Addr().IsUnspecified() && ofThisMachine(ip) {
-			return refused(fmt.Errorf("--mirror: %w", replay.ErrTargetIsProxy))
+			return refused(fmt.Errorf("mirror.target.url: %w", replay.ErrTargetIsProxy))
 		}
 	}
 	return nil

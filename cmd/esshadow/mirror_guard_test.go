@@ -126,19 +126,19 @@ func TestMirrorSettings(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"need an index_map or same_index", []string{"--mirror-writes"}},
-		{"mirror.sample: 2: want a ratio from 0 to 1", []string{"--mirror-sample", "2"}},
-		{"mirror.queue: 1KiB", []string{"--mirror-queue", "1KiB"}},
-		{"mirror.in_flight: 0", []string{"--mirror-in-flight", "0"}},
-		{"capture.sample: 3: want a ratio from 0 to 1", []string{"--sample", "3"}},
-		{"mirror.target.url: want http://", []string{"--mirror", "ftp://127.0.0.1:1"}},
+		{"--mirror-writes: needs --mirror-index-map or --mirror-same-index", []string{"--mirror-writes"}},
+		{"--mirror-sample: 2: want a ratio from 0 to 1", []string{"--mirror-sample", "2"}},
+		{"--mirror-queue: 1KiB", []string{"--mirror-queue", "1KiB"}},
+		{"--mirror-in-flight: 0", []string{"--mirror-in-flight", "0"}},
+		{"--sample: 3: want a ratio from 0 to 1", []string{"--sample", "3"}},
+		{"--mirror: want http://", []string{"--mirror", "ftp://127.0.0.1:1"}},
 		{"do not belong into the URL", []string{"--mirror", "http://u:p@127.0.0.1:1"}},
 		{"--mirror-password-file", []string{"--mirror-user", "u", "--mirror-password-file", "/does/not/exist"}},
 		{"--mirror-api-key-file: /dev/null is empty", []string{"--mirror-api-key-file", "/dev/null"}},
 		{"--mirror-index-map", []string{"--mirror-index-map", "nothing"}},
 		{"--mirror-user: needs a password: --mirror-password-file FILE, or ESSHADOW_PROXY_MIRROR_PASSWORD", []string{"--mirror-user", "u"}},
-		{"mirror.target.user and api_key exclude each other", []string{"--mirror-user", "u", "--mirror-api-key-file", filled}},
-		{"mirror.target.password: needs a user", []string{"--mirror-password-file", filled}},
+		{"--mirror-user and --mirror-api-key-file exclude each other", []string{"--mirror-user", "u", "--mirror-api-key-file", filled}},
+		{"--mirror-password-file: a password needs a user", []string{"--mirror-password-file", filled}},
 	} {
 		r := esshadow(t, nil, append(mirrorArgs(t, e.url, "http://127.0.0.1:1", filepath.Join(t.TempDir(), "run")), x.args...)...).want(t, exitUsage, x.says)
 		if strings.Contains(r.err, "u:p") {

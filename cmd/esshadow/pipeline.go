@@ -47,6 +47,9 @@ func (g *gateway) makePolicy(s *streams, set *settings) (policy, error) {
 	if err != nil {
 		return policy{}, err
 	}
+	if err := cfg.Sanitize.Config.Validate(); err != nil {
+		return policy{}, &codeError{exitUsage, configs.Under("sanitize", err)}
+	}
 	pipe, err := sanitize.New(cfg.Sanitize.Config, key, salt)
 	if err != nil {
 		return policy{}, &codeError{exitUsage, err}
@@ -126,7 +129,7 @@ func (g *gateway) startCapture(ctx context.Context, p policy, s *streams, cfg *c
 		return usage("sanitize.recipients: %w", err)
 	}
 	if err := writable(cfg.Capture.Files.Dir); err != nil {
-		return usage("--capture: %w", err)
+		return usage("capture.dir: %w", err)
 	}
 	meta := p.meta
 	id := g.source.ask(ctx)
@@ -166,10 +169,14 @@ func writable(dir string) error {
 // loadRules replaces the rules of the configuration by those of a file, and reads
 // the schema.
 func loadRules(s *streams, c *configs.Sanitize, presetSaid bool) error {
+	named := "sanitize.schema"
+	if c.Rules != "" && c.Schema == "" {
+		named = c.Rules + ": schema"
+	}
 	if err := loadRuleFile(s, c, presetSaid); err != nil {
 		return err
 	}
-	return loadSchema(s, &c.Config)
+	return loadSchema(s, named, &c.Config)
 }
 
 // loadRuleFile is loadRules without the schema. A preset that was said by flag or
@@ -180,7 +187,7 @@ func loadRuleFile(s *streams, c *configs.Sanitize, presetSaid bool) error {
 	}
 	text, err := readInput(c.Rules, s.in)
 	if err != nil {
-		return usage("--rules: %w", err)
+		return usage("sanitize.rules: %w", err)
 	}
 	rules, err := configs.LoadRules(c.Rules, text)
 	if err != nil {
@@ -207,18 +214,18 @@ func beside(rules, path string) string {
 	return filepath.Join(filepath.Dir(rules), path)
 }
 
-// loadSchema reads the file that the rules or --schema name.
-func loadSchema(s *streams, c *sanitize.Config) error {
+// loadSchema reads the file that the rules or --schema name; named says which.
+func loadSchema(s *streams, named string, c *sanitize.Config) error {
 	if c.Schema == "" {
 		return nil
 	}
 	text, err := readInput(c.Schema, s.in)
 	if err != nil {
-		return usage("schema: %w", err)
+		return usage("%s: %w", named, err)
 	}
 	schema, err := es.DecodeSchema(text)
 	if err != nil {
-		return usage("%s: %w; 'esshadow schema pull' writes one", c.Schema, err)
+		return usage("%s: %s: %w; 'esshadow schema pull' writes one", named, c.Schema, err)
 	}
 	c.Snapshot = &schema
 	return nil
@@ -228,7 +235,11 @@ func loadKey(path string) (sanitize.Key, error) {
 	if path == "" {
 		return sanitize.EphemeralKey()
 	}
-	return sanitize.LoadKey(path)
+	key, err := sanitize.LoadKey(path)
+	if err != nil {
+		return key, fmt.Errorf("sanitize.key: %w", err)
+	}
+	return key, nil
 }
 
 // captureMeta names a new capture by the time, with a random part, and draws its

@@ -102,7 +102,7 @@ type proxySaid struct {
 // complete puts it into the configuration.
 func (x *proxySaid) complete(cfg *configs.Config) error {
 	cfg.Sanitize.AcceptPlaintext = x.plaintext
-	return indexMap(x.rules, "--mirror-index-map", &cfg.Mirror.IndexMap)
+	return indexMap(x.rules, "mirror", &cfg.Mirror.IndexMap)
 }
 
 func proxyFlags(c *cobra.Command, set *settings) *proxySaid {
@@ -178,7 +178,7 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	deps := proxy.Deps{Log: g.log, Registry: g.registry, Version: readBuild().Version, Tap: g.tap()}
 	var err error
 	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
-		return g.stop(s, set, &codeError{exitUsage, err})
+		return g.stop(s, set, &codeError{exitUsage, configs.Under("proxy", err)})
 	}
 	defer followMemory(s.env, g.memoryWanted)()
 	return g.stop(s, set, g.serve(ctx, s, set))

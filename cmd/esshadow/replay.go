@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/esshadow/esshadow/capture"
+	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/internal/es"
 	"github.com/esshadow/esshadow/replay"
 	"github.com/esshadow/esshadow/replay/diff"
@@ -108,8 +109,9 @@ func (r *replayCmd) complete() error {
 	if t.URL == "" {
 		return usage("--target: want the URL of the cluster to send to, such as http://10.0.0.9:9200")
 	}
-	errs := append(ofReplay().read(r.s, t), indexMap(r.rules, "--index-map", &cfg.IndexMap))
-	errs = append(errs, r.set.cfg.Log.Validate(), cfg.Config.Validate(), t.TargetConfig.Validate(), cfg.CheckAdmin())
+	errs := append(ofReplay().read(r.s, t), indexMap(r.rules, "replay", &cfg.IndexMap))
+	errs = append(errs, r.set.cfg.Log.Validate(), configs.Under("replay", cfg.Config.Validate()),
+		configs.Under("replay.target", t.TargetConfig.Validate()), configs.Under("replay", cfg.CheckAdmin()))
 	if err := errors.Join(errs...); err != nil {
 		return &codeError{exitUsage, err}
 	}
@@ -121,27 +123,27 @@ func (r *replayCmd) window(info capture.Info) error {
 	cfg := &r.set.cfg.Replay
 	w := &cfg.Window
 	for _, x := range []struct {
-		flag, text string
-		to         *int64
-	}{{"--from", cfg.From, &w.From}, {"--to", cfg.To, &w.To}} {
+		key, text string
+		to        *int64
+	}{{"replay.from", cfg.From, &w.From}, {"replay.to", cfg.To, &w.To}} {
 		if x.text == "" {
 			continue
 		}
 		m, err := replay.ParseMoment(x.text)
 		if err != nil {
-			return usage("%s: %w", x.flag, err)
+			return usage("%s: %w", x.key, err)
 		}
 		*x.to = m.At(info.First, info.Last)
 	}
 	if w.To != 0 && w.To <= w.From {
-		return usage("--to: want a time after --from")
+		return usage("replay.to: want a time after replay.from")
 	}
 	return nil
 }
 
 // open opens the captures for the chosen window.
 func (r *replayCmd) open(paths []string) (*capture.Source, error) {
-	ids, err := identities(r.set.cfg.Replay.Identity, r.s.in)
+	ids, err := identities("replay.identity", r.set.cfg.Replay.Identity, r.s.in)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +247,7 @@ func (r *replayCmd) listen(ctx context.Context) (m *replayMetrics, end func(), e
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", admin)
 	if err != nil {
-		return nil, nil, listenFailed("--admin", admin, err)
+		return nil, nil, listenFailed("replay.admin", admin, err)
 	}
 	stop, err := serveReplay(ctx, ln, m)
 	if err != nil {
@@ -284,11 +286,11 @@ func (r *replayCmd) mapper(info capture.Info) (es.Mapper, error) {
 	}
 	key, err := sanitize.LoadKey(path)
 	if err != nil {
-		return es.Mapper{}, err
+		return es.Mapper{}, fmt.Errorf("replay.key: %w", err)
 	}
 	for _, id := range info.KeyIDs {
 		if id != key.ID() {
-			return es.Mapper{}, fmt.Errorf("--key: %s is key %s, the capture was made with key %s", path, key.ID(), id)
+			return es.Mapper{}, fmt.Errorf("replay.key: %s is key %s, the capture was made with key %s", path, key.ID(), id)
 		}
 	}
 	if err := loadRuleFile(r.s, &r.set.cfg.Sanitize, false); err != nil { // ids depend on no schema
@@ -313,12 +315,12 @@ func idRule(cfg sanitize.Config, key sanitize.Key, info capture.Info) (*sanitize
 		cfg.Scope = "capture"
 		var err error
 		if salt, err = hex.DecodeString(m.Salt); err != nil {
-			return nil, errors.New("--key: the capture's salt is damaged")
+			return nil, errors.New("replay.key: the capture's salt is damaged")
 		}
 	}
 	pipe, err := sanitize.New(cfg, key, salt)
 	if err == nil && m.Rules != "" && pipe.RulesHash() != m.Rules {
-		return nil, errors.New("--key: the capture was made with rules of its own: name the configuration file that it was made with by --config")
+		return nil, errors.New("replay.key: the capture was made with rules of its own: name the configuration file that it was made with by --config")
 	}
 	return pipe, err
 }

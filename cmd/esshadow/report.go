@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/replay/diff"
 	"github.com/esshadow/esshadow/replay/report"
 )
@@ -28,7 +29,7 @@ differently. It changes nothing, and can be drawn again with other tolerances.`,
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return set.load(c) }
 	c.RunE = func(_ *cobra.Command, runs []string) error {
 		if err := cfg.Validate(); err != nil {
-			return usage("--%w", err)
+			return &codeError{exitUsage, configs.Under("report", err)}
 		}
 		return writeOutput(s, cfg.Output, func(w io.Writer) error { return drawAll(runs, drawer(cfg.Format), w) })
 	}

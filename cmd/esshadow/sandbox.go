@@ -38,7 +38,7 @@ forgetful are there to see what a replay's report says about such a target.`,
 
 func runSandbox(ctx context.Context, s *streams, cfg configs.Sandbox) error {
 	if err := cfg.Validate(); err != nil {
-		return usage("sandbox: %w", err)
+		return &codeError{exitUsage, configs.Under("sandbox", err)}
 	}
 	o := sandbox.Options{MaxDocs: cfg.MaxDocs, Faults: sandbox.Faults{
 		Latency: cfg.Latency, DropEvery: cfg.DropEvery, RejectEvery: cfg.RejectEvery,
@@ -46,13 +46,13 @@ func runSandbox(ctx context.Context, s *streams, cfg configs.Sandbox) error {
 	for _, text := range cfg.Slow {
 		shape, err := sandbox.ParseSlowShape(text)
 		if err != nil {
-			return usage("--slow: %w", err)
+			return usage("sandbox.slow: %w", err)
 		}
 		o.Faults.Slow = append(o.Faults.Slow, shape)
 	}
 	ln, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return listenFailed("--listen", cfg.Listen, err)
+		return listenFailed("sandbox.listen", cfg.Listen, err)
 	}
 	e := sandbox.New(o)
 	defer e.Close()

@@ -48,7 +48,7 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 			if words == "-" && identity == "-" {
 				return usage("--words, --identity: one of them can be standard input, not both")
 			}
-			ids, err := identities(identity, s.in)
+			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err
 			}

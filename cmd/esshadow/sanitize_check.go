@@ -78,10 +78,11 @@ func (r *rulesFlags) config(c *cobra.Command, s *streams) (sanitize.Config, []by
 	}
 	cfg.Preset, cfg.Schema = r.preset, r.schema
 	var text []byte
+	named := "sanitize.schema"
 	if r.rules != "" {
 		var err error
 		if text, err = readInput(r.rules, s.in); err != nil {
-			return cfg.Config, nil, usage("--rules: %w", err)
+			return cfg.Config, nil, usage("sanitize.rules: %w", err)
 		}
 		rules, err := configs.LoadRules(r.rules, text)
 		if err != nil {
@@ -92,10 +93,12 @@ func (r *rulesFlags) config(c *cobra.Command, s *streams) (sanitize.Config, []by
 		}
 		if rules.Schema = beside(r.rules, rules.Schema); r.schema != "" {
 			rules.Schema = r.schema
+		} else {
+			named = r.rules + ": schema"
 		}
 		cfg.Config = rules
 	}
-	if err := loadSchema(s, &cfg.Config); err != nil {
+	if err := loadSchema(s, named, &cfg.Config); err != nil {
 		return cfg.Config, nil, err
 	}
 	if err := cfg.Validate(); err != nil {

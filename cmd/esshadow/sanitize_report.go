@@ -47,7 +47,7 @@ printed. A sealed capture needs --identity.`,
 			if top < 0 {
 				return usage("--top: want 0 (all) or more")
 			}
-			ids, err := identities(identity, s.in)
+			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err
 			}

@@ -94,10 +94,7 @@ func (p *schemaPull) complete() error {
 	}
 	ofSchemaPull().fromEnv(p.s, &p.target)
 	errs := ofSchemaPull().read(p.s, &p.target)
-	if err := p.target.Validate(); err != nil {
-		errs = append(errs, errors.New(strings.Replace(err.Error(), "target:", "--from:", 1)))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, configs.Under("pull.target", p.target.Validate()))...)
 }
 
 // pull asks the cluster.

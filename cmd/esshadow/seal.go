@@ -15,18 +15,18 @@ import (
 )
 
 // identities reads an age identity file; no path, no identities.
-func identities(path string, stdin io.Reader) (segment.Identities, error) {
+func identities(named, path string, stdin io.Reader) (segment.Identities, error) {
 	if path == "" {
 		return nil, nil
 	}
 	text, err := readInput(path, stdin)
 	if err != nil {
-		return nil, usage("--identity: %w", err)
+		return nil, usage("%s: %w", named, err)
 	}
 	defer clear(text)
 	ids, err := segment.ParseIdentities(bytes.NewReader(text))
 	if err != nil {
-		return nil, usage("--identity: %s: %w", path, err)
+		return nil, usage("%s: %s: %w", named, path, err)
 	}
 	return ids, nil
 }
