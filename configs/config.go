@@ -142,18 +142,21 @@ func LoadRules(name string, text []byte) (sanitize.Config, error) {
 	return c, locate(name, text, c.Validate())
 }
 
-// Check validates a whole file, as `esshadow config check` does: every mistake
-// with its line. Settings that only a command line can complete (an upstream, a
-// target) may be missing.
+// Check validates the values of a whole file: every mistake with its line.
 func Check(name string, text []byte) error {
 	c := Default()
 	if err := decode(name, text, &c); err != nil {
 		return err
 	}
-	return locate(name, text, c.validate())
+	return locate(name, text, c.Validate())
 }
 
-func (c *Config) validate() error {
+// Locate puts the line of the file before each mistake that begins with a key.
+func Locate(name string, text []byte, err error) error { return locate(name, text, err) }
+
+// Validate names every mistake at once. Settings that only a command line can
+// complete (an upstream, a target) may be missing.
+func (c *Config) Validate() error {
 	p, t := c.Proxy, c.Replay.Target.TargetConfig
 	if len(p.Upstreams) == 0 {
 		p.Upstreams = []string{"http://127.0.0.1:9200"}
@@ -252,6 +255,9 @@ func (s Sandbox) Validate() error {
 		if x.value < 0 {
 			errs = append(errs, fmt.Errorf("%s: want 0 or more", x.key))
 		}
+	}
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		errs = append(errs, fmt.Errorf("listen %q: want host:port, with a port from 0 to 65535", s.Listen))
 	}
 	return errors.Join(errs...)
 }

@@ -18,8 +18,14 @@ func newConfigCmd(s *streams) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
-		Use:     "check FILE...",
-		Short:   "Check configuration files: every mistake with its line",
+		Use:   "check FILE...",
+		Short: "Check configuration files: every mistake with its line",
+		Long: `check says what the commands would refuse at their start: unknown keys, values that
+are none, and files that the configuration names (certificates, keys, secrets, rules,
+a schema) and that are missing, cannot be read, or do not hold what they should. It
+looks at no address, asks no cluster and changes nothing. What only a command line
+can complete, an upstream or a target, may be missing. Relative paths are looked for
+where check is started, as they are where a command is started.`,
 		Example: "  esshadow config check esshadow.yml\n  esshadow config check - < esshadow.yml",
 		Args:    someArgs("file"),
 		RunE: func(_ *cobra.Command, paths []string) error {
@@ -27,7 +33,7 @@ func newConfigCmd(s *streams) *cobra.Command {
 			for _, p := range paths {
 				text, err := readInput(p, s.in)
 				if err == nil {
-					err = configs.Check(p, text)
+					err = checkConfig(s, p, text)
 				}
 				if err != nil {
 					errs = append(errs, err)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 
 	"github.com/spf13/cobra"
@@ -43,12 +45,9 @@ func runSandbox(ctx context.Context, s *streams, cfg configs.Sandbox) error {
 	o := sandbox.Options{MaxDocs: cfg.MaxDocs, Faults: sandbox.Faults{
 		Latency: cfg.Latency, DropEvery: cfg.DropEvery, RejectEvery: cfg.RejectEvery,
 	}}
-	for _, text := range cfg.Slow {
-		shape, err := sandbox.ParseSlowShape(text)
-		if err != nil {
-			return usage("sandbox.slow: %w", err)
-		}
-		o.Faults.Slow = append(o.Faults.Slow, shape)
+	var err error
+	if o.Faults.Slow, err = slowShapes(cfg.Slow); err != nil {
+		return &codeError{exitUsage, err}
 	}
 	ln, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
@@ -58,4 +57,18 @@ func runSandbox(ctx context.Context, s *streams, cfg configs.Sandbox) error {
 	defer e.Close()
 	s.note("esshadow sandbox: listening on %s (for trying and testing only)", ln.Addr())
 	return e.Serve(ctx, ln)
+}
+
+// slowShapes reads what is to be slow.
+func slowShapes(texts []string) (all []sandbox.SlowShape, err error) {
+	var errs []error
+	for _, text := range texts {
+		shape, err := sandbox.ParseSlowShape(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("sandbox.slow: %w", err))
+			continue
+		}
+		all = append(all, shape)
+	}
+	return all, errors.Join(errs...)
 }
