@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -97,7 +98,10 @@ func (q *catCmd) options(s *streams, paths []string) (opt capture.SourceOptions,
 		}
 		*x.to = m.At(info.First, info.Last)
 	}
-	return opt, nil
+	if opt.To != 0 && opt.To <= opt.From {
+		return opt, usage("--to: want a time after --from")
+	}
+	return opt, windowKeys{"--from", "--to"}.nothingThere(paths, opt, info)
 }
 
 func (q *catCmd) run(s *streams, paths []string) error {
@@ -120,15 +124,22 @@ func (q *catCmd) run(s *streams, paths []string) error {
 // print writes the records that were asked for.
 func (q *catCmd) print(src *capture.Source, out io.Writer) error {
 	var line []byte
+	others := map[string]uint64{}
 	for n := 0; q.limit == 0 || n < q.limit; {
 		r, err := src.Next()
 		if errors.Is(err, io.EOF) {
+			if n == 0 && len(others) > 0 {
+				return fmt.Errorf("--op: no record is of %s: there are %s", q.op, counted(others))
+			}
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if q.op != "" && r.Op != q.op {
+			if r.Kind != capture.KindGap {
+				others[r.Op]++
+			}
 			continue
 		}
 		n++

@@ -91,7 +91,6 @@ func TestCaptureCat(t *testing.T) {
 		"limit":                       {"--limit 2", all[0].Seq, 2},
 		"operation":                   {"--op bulk", all[0].Seq, 1},
 		"operation and limit":         {"--op search --limit 1", all[1].Seq, 1},
-		"an operation that is absent": {"--op count", 0, 0},
 		"from":                        {"--from " + third, all[2].Seq, 4},
 		"from, relative to the first": {"--from +" + after, all[2].Seq, 4},
 		"from, relative to the last":  {"--from -" + before, all[2].Seq, 4},

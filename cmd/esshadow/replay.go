@@ -155,14 +155,19 @@ func (r *replayCmd) open(paths []string) (*capture.Source, error) {
 		_ = src.Close()
 		return nil, err
 	}
-	w := r.set.cfg.Replay.Window
-	if w.From == 0 && w.To == 0 {
-		return src, nil
-	}
+	w, all := r.set.cfg.Replay.Window, src.Info()
 	if err := src.Close(); err != nil {
 		return nil, err
 	}
-	return capture.OpenSource(paths, capture.SourceOptions{From: w.From, To: w.To, Identities: ids})
+	opt := capture.SourceOptions{From: w.From, To: w.To, Identities: ids}
+	until := opt
+	if end := w.From + int64(w.Duration); w.From != 0 && w.Duration > 0 && (w.To == 0 || end < w.To) {
+		until.To = end
+	}
+	if err := (windowKeys{"replay.from", "replay.to"}).nothingThere(paths, until, all); err != nil {
+		return nil, err
+	}
+	return capture.OpenSource(paths, opt)
 }
 
 // run replays and reports. A report may come with an error: what there is of

@@ -180,7 +180,6 @@ func TestReplayWindows(t *testing.T) {
 		"from and to":             {[]string{"--from", at(2), "--to", at(4)}, 2},
 		"duration":                {[]string{"--duration", since(0, 3)}, 2},
 		"from and duration":       {[]string{"--from", at(3), "--duration", since(3, 5)}, 2},
-		"beyond the capture":      {[]string{"--from", "+1h"}, 0},
 		"a longer duration":       {[]string{"--duration", "1h"}, 6},
 		"several times the speed": {[]string{"--speed", "8x"}, 6},
 	} {
@@ -196,6 +195,49 @@ func TestReplayWindows(t *testing.T) {
 	r.want(t, exitUsage, "--to")
 	r, _ = replayTo(t, target.url, c.dir, "--from", "soon")
 	r.want(t, exitUsage, "--from")
+}
+
+// A window in which there is nothing is told, with what there is, before anything is
+// made or asked; and so is a filter that lets nothing through.
+func TestNothingInTheWindow(t *testing.T) {
+	c := makeCapture(t, 4, 40*time.Millisecond)
+	all := linesOf(t, esshadow(t, nil, "capture", "cat", c.dir).want(t, exitDone).out)
+	at := func(i int, d time.Duration) string {
+		return time.Unix(0, all[i].Time).Add(d).UTC().Format(time.RFC3339Nano)
+	}
+	span := "the capture goes from " + at(0, 0) + " to " + at(len(all)-1, 0)
+	for name, x := range map[string]struct {
+		args []string
+		flag string
+	}{
+		"from after the end":     {[]string{"--from", "+1h"}, "--from"},
+		"from after the end too": {[]string{"--from", at(0, time.Hour), "--to", at(0, 2*time.Hour)}, "--from"},
+		"to before the first":    {[]string{"--to", at(0, -time.Hour)}, "--to"},
+		"to at the first":        {[]string{"--to", at(0, 0)}, "--to"},
+		"all before the first":   {[]string{"--from", "-2h", "--to", "-1h"}, "--to"},
+		"between two records":    {[]string{"--from", at(1, time.Nanosecond), "--to", at(1, 2*time.Nanosecond)}, "--from"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, dir := replayTo(t, "http://127.0.0.1:1", c.dir, x.args...)
+			r.want(t, exitFailed, x.flag+": no record lies in that window: "+span)
+			if _, err := os.Stat(dir); err == nil {
+				t.Error("it left a run directory")
+			}
+			r, _ = replayTo(t, "http://127.0.0.1:1", c.dir, append(x.args, "--dry-run")...)
+			r.want(t, exitFailed, span)
+			r = esshadow(t, nil, append([]string{"capture", "cat", c.dir}, x.args...)...).want(t, exitFailed, x.flag+": no record lies", span)
+			if r.out != "" {
+				t.Errorf("stdout: %s", r.out)
+			}
+		})
+	}
+	r, _ := replayTo(t, "http://127.0.0.1:1", c.dir, "--from", at(1, 1), "--duration", "1ns")
+	r.want(t, exitFailed, "--from: no record lies in that window")
+	r = esshadow(t, nil, "capture", "cat", "--op", "msearch", c.dir).want(t, exitFailed, "--op: no record is of msearch: there are ", "search ")
+	if r.out != "" {
+		t.Errorf("stdout: %s", r.out)
+	}
+	esshadow(t, nil, "capture", "cat", "--from", at(2, 0), "--to", at(1, 0), c.dir).want(t, exitUsage, "--to: want a time after --from")
 }
 
 // Secrets reach the target and nothing else.
