@@ -50,6 +50,32 @@ func checkIdle(c *cobra.Command, s *streams, all ...idling) error {
 	return nil
 }
 
+// checkIdleKeys is checkIdle for the keys of a configuration file. What a file says
+// that holds anyway, as the reference does of every key, asks for nothing.
+func (set *settings) checkIdleKeys() error {
+	captures, mirrors := set.cfg.Capture.Files.Dir != "", set.cfg.Mirror.On()
+	var errs []error
+	var told []string
+	for _, key := range changedKeys(configs.Default(), set.cfg) {
+		if !configs.Given(set.text, key) {
+			continue
+		}
+		switch section, _, _ := strings.Cut(key, "."); {
+		case section == "mirror" && !mirrors:
+			errs = append(errs, fmt.Errorf("%s%s: has no effect without mirror.target.url, or --mirror URL", configs.At(set.file, set.text, key), key))
+		case section == "capture" && !captures && !(mirrors && key == "capture.max_body"):
+			told = append(told, key)
+		}
+	}
+	if len(told) > 0 {
+		set.s.note("esshadow proxy: warning: %s: no effect without capture.dir, or --capture DIR: %s", set.file, strings.Join(told, ", "))
+	}
+	if len(errs) > 0 {
+		return &codeError{exitUsage, errors.Join(errs...)}
+	}
+	return nil
+}
+
 // tells reports whether a flag's value asks for something.
 func tells(f *pflag.Flag) bool {
 	v := strings.Join(flagValues(f), "")

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,6 +28,33 @@ func proxyCommand(t *testing.T, s *streams, args ...string) (*cobra.Command, *se
 		t.Fatal(err)
 	}
 	return c, set
+}
+
+// So is every key of a mirror, but for those that say what holds anyway; what a file
+// says of a capture that there is not is warned of.
+func TestKeysWithoutTheirMode(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yml")
+	args := []string{"proxy", "--upstream", "http://127.0.0.1:1", "--listen", "nowhere", "--config", file}
+	for _, x := range []struct {
+		text, says, not string
+	}{
+		{"mirror:\n  sample: 0.5\n", file + ":2: mirror.sample: has no effect without mirror.target.url, or --mirror URL", ""},
+		{"mirror:\n  out: x\n  breaker_failures: 3\n", file + ":3: mirror.breaker_failures: has no effect", ""},
+		{"mirror:\n  target:\n    user: u\n", file + ":3: mirror.target.user: has no effect", ""},
+		{"mirror:\n  sample: 1\n  writes: false\n", "want host:port", "no effect"},
+		{"mirror:\n  sample: 0.5\n  target: {url: 'http://a:1'}\n", "want host:port", "no effect"},
+		{configs.Reference(), "want host:port", "no effect"},
+		{"capture:\n  sample: 0.5\n  max_body: 1MiB\n", "warning: " + file + ": no effect without capture.dir, or --capture DIR: capture.max_body, capture.sample\n", ""},
+		{"capture:\n  max_body: 1MiB\nmirror: {target: {url: 'http://a:1'}}\n", "want host:port", "no effect"},
+	} {
+		if err := os.WriteFile(file, []byte(x.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := esshadow(t, nil, args...).want(t, exitUsage, x.says)
+		if x.not != "" && strings.Contains(r.err, x.not) {
+			t.Errorf("%.80q: %s", x.text, r.err)
+		}
+	}
 }
 
 // Every flag of a mirror is refused by its name without one, and from the

@@ -35,8 +35,8 @@ Pseudonyms are made with the key of --key. Without one, a key is made for this
 process alone: its pseudonyms then agree with those of no other process, and no
 documents can be sanitised to match them.
 
-Flags of a mirror without --mirror are a mistake. Flags of a capture without
---capture, and variables of either, are warned of: they have no effect.`,
+Flags and keys of a mirror without --mirror are a mistake. Those of a capture
+without --capture, and variables of either, are warned of: they have no effect.`,
 		Example: `  esshadow proxy --upstream http://10.0.0.5:9200
   openssl rand -hex 32 > key && chmod 600 key
   esshadow proxy --upstream https://es1:9200,https://es2:9200 --capture /var/lib/esshadow --key key
@@ -53,7 +53,7 @@ Flags of a mirror without --mirror are a mistake. Flags of a capture without
 		if err := given.complete(&set.cfg); err != nil {
 			return &codeError{exitUsage, err}
 		}
-		if err := checkIdle(c, s, idleInProxy(c, &set.cfg)...); err != nil {
+		if err := errors.Join(checkIdle(c, s, idleInProxy(c, &set.cfg)...), set.checkIdleKeys()); err != nil {
 			return err
 		}
 		if err := errors.Join(ofMirror().read(s, &set.cfg.Mirror.Target)...); err != nil {

@@ -21,6 +21,7 @@ import (
 type settings struct {
 	cfg  configs.Config
 	file string
+	text []byte // of file
 	s    *streams
 
 	// presetSaid: the preset was given by flag or environment, which win over
@@ -100,6 +101,7 @@ func (set *settings) loadFile(c *cobra.Command) error {
 	if err != nil {
 		return usage("--config: %w", err)
 	}
+	set.text = text
 	if err := configs.Load(set.file, text, &set.cfg); err != nil {
 		return &codeError{exitUsage, err}
 	}
