@@ -84,6 +84,11 @@ func newCaptureLs(s *streams) *cobra.Command {
 		Example: "  esshadow capture ls /var/lib/esshadow",
 		Args:    someArgs("path"),
 		RunE: func(_ *cobra.Command, paths []string) error {
+			paths, done, err := fromStdin(s, paths)
+			if err != nil {
+				return err
+			}
+			defer done()
 			files, err := captureFiles(paths)
 			if err != nil {
 				return err
@@ -163,6 +168,11 @@ func newCaptureStat(s *streams) *cobra.Command {
 		Args:    someArgs("path"),
 		PreRunE: func(c *cobra.Command, _ []string) error { return onCorrupt(c, &skip) },
 		RunE: func(_ *cobra.Command, paths []string) error {
+			paths, done, err := fromStdin(s, paths, identity)
+			if err != nil {
+				return err
+			}
+			defer done()
 			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err

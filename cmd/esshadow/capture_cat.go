@@ -27,8 +27,11 @@ func newCaptureCat(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cat PATH...",
 		Short: "Print records as NDJSON, in order of time",
+		Long: `cat prints the records of segment files and of directories of them; - is a segment
+file on standard input.`,
 		Example: `  esshadow capture cat --op bulk --limit 1 capture/ | jq .
-  esshadow capture cat --from +5m --to +6m capture/ > minute.ndjson`,
+  esshadow capture cat --from +5m --to +6m capture/ > minute.ndjson
+  ssh es1 cat /var/lib/esshadow/x.ndjson.zst | esshadow capture cat -`,
 		Args: someArgs("path"),
 		RunE: func(_ *cobra.Command, paths []string) error { return q.run(s, paths) },
 	}
@@ -105,6 +108,11 @@ func (q *catCmd) options(s *streams, paths []string) (opt capture.SourceOptions,
 }
 
 func (q *catCmd) run(s *streams, paths []string) error {
+	paths, done, err := fromStdin(s, paths, q.identity)
+	if err != nil {
+		return err
+	}
+	defer done()
 	opt, err := q.options(s, paths)
 	if err != nil {
 		return err

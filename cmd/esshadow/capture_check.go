@@ -17,6 +17,11 @@ func newCaptureVerify(s *streams) *cobra.Command {
 		Example: "  esshadow capture verify capture/",
 		Args:    someArgs("path"),
 		RunE: func(_ *cobra.Command, paths []string) error {
+			paths, done, err := fromStdin(s, paths)
+			if err != nil {
+				return err
+			}
+			defer done()
 			return eachFile(s, paths, asJSON, func(path string) (segment.Report, error) { return segment.Verify(path) })
 		},
 	}
@@ -36,6 +41,9 @@ exit code is 1.`,
 		Example: "  esshadow capture repair capture/",
 		Args:    someArgs("path"),
 		RunE: func(_ *cobra.Command, paths []string) error {
+			if err := notFromStdin(paths, "what comes on standard input cannot be repaired in its place"); err != nil {
+				return err
+			}
 			return eachFile(s, paths, asJSON, repairFile)
 		},
 	}

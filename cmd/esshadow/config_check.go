@@ -61,7 +61,7 @@ func checkNamed(s *streams, cfg *configs.Config) error {
 // notStdin lets go of what is read from standard input, which is the commands' alone.
 func notStdin(t *configs.Target) *configs.Target {
 	for _, path := range []*string{&t.PasswordFile, &t.APIKeyFile} {
-		if *path == "-" {
+		if *path == onStdin {
 			*path = ""
 			t.User = "" // that its password is missing is not known
 		}
@@ -90,7 +90,7 @@ func checkDir(key, dir string) error {
 func checkSanitize(s *streams, cfg configs.Sanitize) error {
 	var errs []error
 	for _, path := range []*string{&cfg.Rules, &cfg.Schema} {
-		if *path == "-" {
+		if *path == onStdin {
 			*path = ""
 		}
 	}
@@ -103,8 +103,8 @@ func checkSanitize(s *streams, cfg configs.Sanitize) error {
 	if _, err := segment.ParseRecipients(cfg.Recipients); err != nil {
 		errs = append(errs, fmt.Errorf("sanitize.recipients: %w", err))
 	}
-	if cfg.Key != "" {
-		_, err := loadKey(cfg.Key)
+	if cfg.Key != "" && cfg.Key != onStdin {
+		_, err := loadKey(cfg.Key, s.in)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -113,12 +113,12 @@ func checkSanitize(s *streams, cfg configs.Sanitize) error {
 // checkReplay reads the files of a replay that are not its target's.
 func checkReplay(s *streams, cfg configs.Replay) error {
 	var errs []error
-	if cfg.Key != "" {
+	if cfg.Key != "" && cfg.Key != onStdin {
 		if _, err := sanitize.LoadKey(cfg.Key); err != nil {
 			errs = append(errs, fmt.Errorf("replay.key: %w", err))
 		}
 	}
-	if cfg.Identity != "-" {
+	if cfg.Identity != onStdin {
 		_, err := identities("replay.identity", cfg.Identity, s.in)
 		errs = append(errs, err)
 	}

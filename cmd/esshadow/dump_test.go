@@ -161,7 +161,7 @@ func FuzzFilterElasticdump(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	key, err := loadKey(writeKey(f))
+	key, err := loadKey(writeKey(f), nil)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -101,11 +101,12 @@ func newKeyID(s *streams) *cobra.Command {
 		Use:   "id FILE",
 		Short: "Print the id of a key, as it stands in captures made with it",
 		Long: `id prints 16 hexadecimal digits that name the key and say nothing about it. The
-same stand as key_id in 'capture stat --json' of captures made with the key.`,
+same stand as key_id in 'capture stat --json' of captures made with the key. - is
+standard input.`,
 		Example: "  esshadow key id /etc/esshadow/key",
 		Args:    oneArg("file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			key, err := sanitize.LoadKey(args[0])
+			key, err := readKey(args[0], s.in)
 			if err != nil {
 				return &codeError{exitUsage, err}
 			}

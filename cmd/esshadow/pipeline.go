@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func (g *gateway) makePolicy(s *streams, set *settings) (policy, error) {
 	if err := loadRules(s, &cfg.Sanitize, set.presetSaid); err != nil {
 		return policy{}, err
 	}
-	key, err := loadKey(cfg.Sanitize.Key)
+	key, err := loadKey(cfg.Sanitize.Key, s.in)
 	if err != nil {
 		return policy{}, &codeError{exitUsage, err}
 	}
@@ -231,13 +232,30 @@ func loadSchema(s *streams, named string, c *sanitize.Config) error {
 	return nil
 }
 
-func loadKey(path string) (sanitize.Key, error) {
+func loadKey(path string, stdin io.Reader) (sanitize.Key, error) {
 	if path == "" {
 		return sanitize.EphemeralKey()
 	}
-	key, err := sanitize.LoadKey(path)
+	key, err := readKey(path, stdin)
 	if err != nil {
 		return key, fmt.Errorf("sanitize.key: %w", err)
+	}
+	return key, nil
+}
+
+// readKey reads a key file, or standard input for "-".
+func readKey(path string, stdin io.Reader) (sanitize.Key, error) {
+	if path != onStdin {
+		return sanitize.LoadKey(path)
+	}
+	text, err := io.ReadAll(io.LimitReader(stdin, 4096))
+	if err != nil {
+		return sanitize.Key{}, fmt.Errorf("standard input: %w", err)
+	}
+	defer clear(text)
+	key, err := sanitize.ParseKey(text)
+	if err != nil {
+		return key, fmt.Errorf("standard input: %w", err)
 	}
 	return key, nil
 }

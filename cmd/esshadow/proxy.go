@@ -119,7 +119,7 @@ func proxyFlags(c *cobra.Command, set *settings) *proxySaid {
 	f.StringSliceVar((*[]string)(&cfg.Sanitize.Recipients), "recipient", nil, "age recipient (age1…) that preset sealed encrypts to; repeatable")
 	f.StringVar(&cfg.Sanitize.Rules, "rules", "", "sanitising rules `file`; its preset gives way to --preset")
 	f.StringVar(&cfg.Sanitize.Schema, "schema", "", "what 'esshadow schema pull' wrote of the source: `file`; before the one that the rules name")
-	f.StringVar(&cfg.Sanitize.Key, "key", "", "pseudonym key `file`: 64 hex digits, mode 0600")
+	f.StringVar(&cfg.Sanitize.Key, "key", "", "pseudonym key `file`: 64 hex digits, mode 0600; - for standard input")
 	f.BoolVar(&said.plaintext, "i-accept-plaintext-on-disk", false, "allow --preset off: requests are stored as they are, personal data included")
 	f.Var(&r.MaxBody, "max-body", "request bodies above this are forwarded, but not captured")
 	f.Var(&r.Queue, "queue", "memory for exchanges on their way to the disk; beyond it records are dropped and counted")

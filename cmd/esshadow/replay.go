@@ -54,7 +54,7 @@ captured cluster itself is refused as a target.`,
 		return r.set.load(c)
 	}
 	c.RunE = graceful(func(ctx context.Context, paths []string) error {
-		if err := r.complete(); err != nil {
+		if err := errors.Join(notFromStdin(paths, "a capture is replayed from files"), r.complete()); err != nil {
 			return err
 		}
 		if err := checkIdle(c, s, idleInReplay(&r.set.cfg.Replay)...); err != nil {
@@ -289,7 +289,7 @@ func (r *replayCmd) mapper(info capture.Info) (es.Mapper, error) {
 	if path == "" {
 		return es.Mapper{}, nil
 	}
-	key, err := sanitize.LoadKey(path)
+	key, err := readKey(path, r.s.in)
 	if err != nil {
 		return es.Mapper{}, fmt.Errorf("replay.key: %w", err)
 	}

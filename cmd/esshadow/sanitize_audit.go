@@ -48,6 +48,11 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 			if words == "-" && identity == "-" {
 				return usage("--words, --identity: one of them can be standard input, not both")
 			}
+			paths, done, err := fromStdin(s, paths, identity, words)
+			if err != nil {
+				return err
+			}
+			defer done()
 			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err

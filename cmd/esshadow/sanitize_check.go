@@ -46,7 +46,7 @@ broken, with the reasons.`,
 				found += checkFields(s.out, cfg, p)
 			}
 			if r.key != "" {
-				if _, err := loadKey(r.key); err != nil {
+				if _, err := loadKey(r.key, s.in); err != nil {
 					return &codeError{exitUsage, err}
 				}
 			}
@@ -274,7 +274,7 @@ func newSanitizeExplain(s *streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			key, err := loadKey(r.key)
+			key, err := loadKey(r.key, s.in)
 			if err != nil {
 				return &codeError{exitUsage, err}
 			}

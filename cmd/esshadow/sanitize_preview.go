@@ -45,12 +45,15 @@ func (r *rulesFlags) pipeline(c *cobra.Command, s *streams) (*sanitize.Pipeline,
 	if err := r.checkPreset(); err != nil {
 		return nil, err
 	}
+	if r.key == onStdin || r.rules == onStdin || r.schema == onStdin {
+		return nil, usage("-: standard input holds what is to be sanitised: give files for key, rules and schema")
+	}
 	cfg := configs.Sanitize{Config: sanitize.Default(), Rules: r.rules}
 	cfg.Preset, cfg.Schema = r.preset, r.schema
 	if err := loadRules(s, &cfg, said(c, s, "preset")); err != nil {
 		return nil, err
 	}
-	key, err := loadKey(r.key)
+	key, err := loadKey(r.key, s.in)
 	if err != nil {
 		return nil, &codeError{exitUsage, err}
 	}

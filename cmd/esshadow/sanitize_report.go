@@ -47,6 +47,11 @@ printed. A sealed capture needs --identity.`,
 			if top < 0 {
 				return usage("--top: want 0 (all) or more")
 			}
+			paths, done, err := fromStdin(s, paths, identity)
+			if err != nil {
+				return err
+			}
+			defer done()
 			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err
