@@ -101,6 +101,10 @@ func deedPaths(all []deed) string {
 	return strings.Join(names, ", ")
 }
 
+// controlServer is by what ctl knows that a proxy's control answers, and not a cluster
+// whose errors look alike.
+const controlServer = "esshadow"
+
 func answerControl(w http.ResponseWriter, answer any, err error) {
 	code := http.StatusOK
 	if err != nil {
@@ -115,6 +119,7 @@ func answerControl(w http.ResponseWriter, answer any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Server", controlServer)
 	w.WriteHeader(code)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

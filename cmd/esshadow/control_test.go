@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -288,4 +289,26 @@ func TestReload(t *testing.T) {
 	if code := p.code(patience); code != exitDone {
 		t.Errorf("exit code %d:\n%s", code, p.err())
 	}
+}
+
+// Who asks another address than a proxy's admin one is told so, be it that of a
+// cluster, to which the address for clients leads, or no address at all.
+func TestCtlAtAnotherAddress(t *testing.T) {
+	e := newEngine(t)
+	for _, answer := range []string{`{"error":{"type":"security_exception"},"status":401}`, `{"status":"ok"}`, `nothing`} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if strings.Contains(answer, "401") {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+			_, _ = io.WriteString(w, answer)
+		}))
+		defer other.Close()
+		esshadow(t, nil, "ctl", "status", "--admin", other.URL).want(t, exitUsage, "no admin address of an esshadow proxy")
+	}
+	at := strings.TrimPrefix(e.url, "http://")
+	for _, deed := range []string{"status", "rotate", "capture off"} {
+		args := append([]string{"ctl"}, strings.Fields(deed)...)
+		esshadow(t, nil, append(args, "--admin", at)...).want(t, exitUsage, "--admin "+at+": what answers there is no admin address of an esshadow proxy")
+	}
+	esshadow(t, nil, "ctl", "status", "--admin", "nowhere").want(t, exitUsage, `--admin "nowhere": want host:port`)
 }

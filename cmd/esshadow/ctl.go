@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -117,7 +118,7 @@ func (k *ctl) run(ctx context.Context, deed string, body any) error {
 			Error string `json:"error"`
 		}
 		if json.Unmarshal(text, &a) != nil || a.Error == "" {
-			a.Error = "not the answer of an esshadow proxy"
+			a.Error = "no reason given"
 		}
 		err := fmt.Errorf("ctl %s: %s (status %d)", deed, a.Error, code)
 		switch code {
@@ -139,6 +140,9 @@ func (k *ctl) ask(ctx context.Context, deed string, body any) (code int, text []
 	defer stop()
 	address := k.admin
 	if !strings.Contains(address, "://") {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return 0, nil, usage("--admin %q: want host:port, as 'esshadow proxy' names it when it listens", address)
+		}
 		address = "http://" + address
 	}
 	method, payload := http.MethodGet, []byte(nil)
@@ -169,8 +173,17 @@ func (k *ctl) ask(ctx context.Context, deed string, body any) (code int, text []
 		return 0, nil, refused(fmt.Errorf("ctl %s: no proxy answers on --admin %s: %w", deed, k.admin, err))
 	}
 	defer func() { _ = res.Body.Close() }()
+	if res.Header.Get("Server") != controlServer {
+		return 0, nil, notAdmin(deed, k.admin)
+	}
 	text, err = io.ReadAll(io.LimitReader(res.Body, maxCtlAnswer))
 	return res.StatusCode, text, err
+}
+
+// notAdmin says that somebody answers who is no proxy's admin address: the cluster, to
+// which a proxy's address for clients leads too.
+func notAdmin(deed, address string) error {
+	return usage("ctl %s: --admin %s: what answers there is no admin address of an esshadow proxy: want the one that 'esshadow proxy' names as 'admin on' when it listens", deed, address)
 }
 
 // print tells people what a proxy answered.
@@ -213,7 +226,7 @@ func keyList(keys []string) string {
 
 func printStatus(w io.Writer, r *statusReport) {
 	fmt.Fprintf(w, "esshadow %s, %s since %s, process %d\n", r.Version, r.State, r.Started.Format(time.RFC3339), r.PID)
-	fmt.Fprintf(w, "listens on %s: %d requests on %d connections, %d in flight, %d answered by the proxy itself\n",
+	fmt.Fprintf(w, "listens on %s: %d requests on %d connections, %d in flight, %d answered without asking the cluster\n",
 		r.Proxy.Listen, r.Proxy.Requests, r.Proxy.Connections, r.Proxy.InFlight, r.Proxy.Own)
 	for _, u := range r.Upstreams {
 		state := "up"

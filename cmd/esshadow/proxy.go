@@ -280,7 +280,7 @@ func (g *gateway) stop(s *streams, set *settings, err error) error {
 	}
 	if g.proxy != nil {
 		p := g.proxy.Stats()
-		s.note("esshadow proxy: %d requests on %d connections, %d answered by the proxy itself", p.Requests, p.Connections, p.Own)
+		s.note("esshadow proxy: %d requests on %d connections, %d answered without asking the cluster", p.Requests, p.Connections, p.Own)
 	}
 	return errors.Join(err, mirrorErr)
 }
