@@ -57,12 +57,12 @@ func (set *settings) checkIdleKeys() error {
 	var errs []error
 	var told []string
 	for _, key := range changedKeys(configs.Default(), set.cfg) {
-		if !configs.Given(set.text, key) {
+		if !configs.Given(set.s.text, key) {
 			continue
 		}
 		switch section, _, _ := strings.Cut(key, "."); {
 		case section == "mirror" && !mirrors:
-			errs = append(errs, fmt.Errorf("%s%s: has no effect without mirror.target.url, or --mirror URL", configs.At(set.file, set.text, key), key))
+			errs = append(errs, fmt.Errorf("%s%s: has no effect without mirror.target.url, or --mirror URL", configs.At(set.file, set.s.text, key), key))
 		case section == "capture" && !captures && !(mirrors && key == "capture.max_body"):
 			told = append(told, key)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"regexp"
 	"strings"
 
@@ -75,18 +74,13 @@ type names struct {
 }
 
 func namesOf(c *cobra.Command, s *streams) *names {
-	n := &names{c: c, s: s, flags: map[string]string{}}
+	n := &names{c: c, s: s, flags: map[string]string{}, file: s.file, text: s.text}
 	path := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 	for _, table := range []map[string]string{flagKeys(), otherKeys()} {
 		for name, key := range table {
 			if flag, ok := strings.CutPrefix(name, path+" "); ok && c.Flags().Lookup(flag) != nil {
 				n.flags[key] = flag
 			}
-		}
-	}
-	if f := c.Flag("config"); f != nil && f.Value.String() != "" && f.Value.String() != "-" {
-		if text, err := os.ReadFile(f.Value.String()); err == nil {
-			n.file, n.text = f.Value.String(), text
 		}
 	}
 	return n

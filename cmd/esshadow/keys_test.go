@@ -127,3 +127,9 @@ func TestMistakesAreToldByTheirNames(t *testing.T) {
 		})
 	}
 }
+
+// A file that came on standard input cannot be read twice, and has its lines all the same.
+func TestMistakesOfAFileOnStandardInput(t *testing.T) {
+	r := esshadowWith(t, strings.NewReader("proxy:\n  host_header: mine\n"), nil, "proxy", "--upstream", "http://127.0.0.1:1", "--config", "-")
+	r.want(t, exitUsage, `esshadow: -:2: proxy.host_header "mine": want`)
+}

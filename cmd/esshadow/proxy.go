@@ -75,6 +75,8 @@ func proxyConfigAgain(c *cobra.Command, s *streams, set *settings) (configs.Conf
 	if set.file == "-" {
 		return configs.Config{}, errors.New("the configuration came from standard input, which cannot be read again")
 	}
+	own := *s // whose file stays the one of the start
+	s = &own
 	root, twin := &cobra.Command{Use: c.Root().Name()}, &cobra.Command{Use: c.Name()}
 	root.AddCommand(twin)
 	next := newSettings(twin, s)

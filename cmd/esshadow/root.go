@@ -13,6 +13,10 @@ type streams struct {
 	out io.Writer
 	err io.Writer
 	env func(string) (string, bool)
+
+	// file is the configuration file that was read, and text what stood in it.
+	file string
+	text []byte
 }
 
 func newRoot(s *streams) *cobra.Command {

@@ -21,7 +21,6 @@ import (
 type settings struct {
 	cfg  configs.Config
 	file string
-	text []byte // of file
 	s    *streams
 
 	// presetSaid: the preset was given by flag or environment, which win over
@@ -101,7 +100,7 @@ func (set *settings) loadFile(c *cobra.Command) error {
 	if err != nil {
 		return usage("--config: %w", err)
 	}
-	set.text = text
+	set.s.file, set.s.text = set.file, text
 	if err := configs.Load(set.file, text, &set.cfg); err != nil {
 		return &codeError{exitUsage, err}
 	}
