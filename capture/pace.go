@@ -16,8 +16,9 @@ import "time"
 // futile: clients are slowed down for a capture that has holes anyway. Then the
 // queue is lossy until less is lost: the patient ones go on with what is left over,
 // and no more is queued than they take in half a second, so that what is captured
-// is not late besides. Whoever had to wait for a processor then rests before he goes
-// on: even the nicest thread takes turns, caches and memory from clients.
+// is not late besides. Then they rest after each effort, unless several in a row show that
+// processors are free: even the nicest thread takes turns, caches and memory from clients,
+// and keeps a processor for milliseconds while clients wait for the others.
 const (
 	paceEvery   = 100 * time.Millisecond // a tick
 	lateTicks   = 5                      // an exchange that waits for so long is late
@@ -25,12 +26,14 @@ const (
 	shortQueue  = 4 << 20                // bytes that a lossy queue has at least
 	firstProbe  = 15 * time.Second       // after that long an eager worker tries again
 	lastProbe   = 2 * time.Minute        // doubled up to this while it is in vain
+	fallenPart  = 4                      // of what was too much is what can perhaps be captured
+	ebbWindows  = 3                      // as many with no more end the wait for that try
 	pressedPart = 2                      // of the limit is where the queue is pressed
 	pressedMany = 512                    // requests are, too: small ones that wait are cold in the caches
 	largeWeight = 64 << 10               // bytes of an exchange that makes the load heavy
 	calmTicks   = 100                    // after so many without one it is light again
 
-	crowdedFrom = 2  // times its processor time is what a crowded worker needs for its work at least
+	crowdedPart = 4  // of its processor time is what a crowded worker waits besides at least
 	restFactor  = 64 // times its processor time is what it then rests
 )
 
@@ -49,6 +52,10 @@ type pace struct {
 	lossy bool
 	rest  time.Duration // of being lossy, until the next probe
 	probe time.Duration // the last rest's whole length
+	flood int64         // bytes that were offered in a window when it became so
+	ebb   int           // windows in a row in which far less was
+
+	resting int // workers that leave the processors to others: nobody is called in their place
 }
 
 // flows are bytes of exchanges within a time.
@@ -74,6 +81,7 @@ func (p *pace) next() (changed bool) {
 	}
 	if !was && sum.refused > sum.offered/2 {
 		p.lossy = true
+		p.flood, p.ebb = max(sum.offered, paceWindow*p.lately[p.tick%paceWindow].offered), 0 // it may have begun just now
 		p.probe = min(max(2*p.probe, firstProbe), lastProbe)
 		p.rest = p.probe
 	}
@@ -90,7 +98,10 @@ func (p *pace) endWindow(sum flows, was bool) {
 	p.taken = 0
 	switch {
 	case was:
-		if p.lossy = sum.refused > sum.offered/4 && p.rest > 0; !p.lossy {
+		if p.ebb++; sum.offered > p.flood/fallenPart {
+			p.ebb = 0
+		}
+		if p.lossy = sum.refused > sum.offered/4 && p.rest > 0 && p.ebb < ebbWindows; !p.lossy {
 			p.lately = [paceWindow]flows{} // the next try is judged by itself
 		}
 	case sum.refused == 0:
@@ -186,7 +197,14 @@ func (q *queue) pressed() bool {
 	if !ok || !q.pace.on {
 		return false
 	}
-	return q.closed || !q.pace.heavy || q.full() || q.pace.tick-first.tick >= lateTicks
+	late := q.pace.tick-first.tick >= lateTicks && q.pace.resting == 0
+	return q.closed || !q.pace.heavy || q.full() || late
+}
+
+func (q *queue) addResting(n int) {
+	q.mu.Lock()
+	q.pace.resting += n
+	q.mu.Unlock()
 }
 
 // full says that the queue holds so much that only eager workers can keep it from
@@ -205,21 +223,28 @@ func (q *queue) lossy() bool {
 // effort is what sanitising took: processor time of the thread, and time that passed.
 type effort struct{ cpu, wall time.Duration }
 
-// rest is how long a worker leaves the processors to others after this effort: not at
-// all where it had one for itself.
-func (e effort) rest() time.Duration {
-	if e.wall <= crowdedFrom*e.cpu {
-		return 0
-	}
-	return restFactor * e.cpu
-}
+// crowded says that others wanted the processor, too.
+func (e effort) crowded() bool { return e.wall > e.cpu+e.cpu/crowdedPart }
+
+// rest is how long a worker leaves the processors to others after an effort, of those that
+// were not crowded the calm-th in a row, or 0: half as long each time. One alone says
+// little, for a worker may have a processor for itself while clients wait for the others.
+func (e effort) rest(calm int) time.Duration { return time.Duration(restFactor>>calm) * e.cpu }
 
 // rest follows on work that was done while the queue was lossy. It ends early when the
 // queue is lossy no more.
 func (w *worker) rest() {
-	q := w.rec.queue
-	left := w.effort.rest()
+	if w.effort.wall == 0 {
+		return
+	}
+	if w.calm++; w.effort.crowded() {
+		w.calm = 0
+	}
+	left := w.effort.rest(w.calm)
 	w.effort = effort{}
+	q := w.rec.queue
+	q.addResting(1)
+	defer q.addResting(-1)
 	for left > 0 && q.lossy() {
 		d := min(left, paceEvery)
 		left -= d

@@ -109,24 +109,131 @@ func TestPaceIsQuick(t *testing.T) {
 	}
 }
 
-// Who had to share a processor rests, who had one for himself does not.
+// Where the load has fallen far below what was too much, nobody waits for the next try;
+// a short lull, or a load that once failed at that height, changes nothing.
+func TestPaceTriesAgainAtEbb(t *testing.T) {
+	p := pace{on: true}
+	one := func(offered int64) {
+		for range paceWindow {
+			p.offered = offered / paceWindow
+			p.refused = p.offered * 9 / 10
+			p.next()
+		}
+	}
+	live := func(windows int, offered int64) (stayed int) {
+		for ; stayed < windows && p.lossy; stayed++ {
+			one(offered)
+		}
+		return stayed
+	}
+	if one(400 << 20); !p.lossy {
+		t.Fatal("not lossy")
+	}
+	if live(10, 101<<20) != 10 || !p.lossy {
+		t.Error("lossy no more although the load is above a quarter of what was too much")
+	}
+	if live(ebbWindows-1, 100<<20); live(1, 400<<20) != 1 || !p.lossy {
+		t.Error("lossy no more after a short lull")
+	}
+	if got := live(10, 100<<20); got != ebbWindows || p.lossy {
+		t.Errorf("after %d windows of ebb lossy %v, want an end after %d", got, p.lossy, ebbWindows)
+	}
+	one(100 << 20)
+	if live(10, 100<<20) != 10 || !p.lossy {
+		t.Error("what failed is tried again although the load is the same")
+	}
+}
+
+// A load that begins in the midst of a window is measured by its last tick.
+func TestFloodThatBegins(t *testing.T) {
+	p := pace{on: true}
+	for range paceWindow {
+		p.next()
+	}
+	p.offered, p.refused = 10<<20, 9<<20
+	if !p.next() || p.flood != paceWindow*10<<20 {
+		t.Errorf("lossy %v with a flood of %d bytes", p.lossy, p.flood)
+	}
+}
+
+// Who had to share a processor rests, who had one for himself does so for half as long
+// each time.
 func TestRestAfterAnEffort(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
-		effort effort
-		want   time.Duration
+		effort  effort
+		crowded bool
+		calm    int
+		want    time.Duration
 	}{
-		{effort{}, 0},
-		{effort{cpu: 5 * ms, wall: 5 * ms}, 0},
-		{effort{cpu: 5 * ms, wall: 10 * ms}, 0},
-		{effort{cpu: 5 * ms, wall: 11 * ms}, 320 * ms},
-		{effort{cpu: 5 * ms, wall: time.Minute}, 320 * ms},
-		{effort{wall: ms}, 0}, // the clock of the thread does not go
+		{effort{}, false, 0, 0},
+		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 1, 160 * ms},
+		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 6, 5 * ms},
+		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 7, 0},
+		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 1000, 0},
+		{effort{cpu: 4 * ms, wall: 5 * ms}, false, 1, 128 * ms},
+		{effort{cpu: 4 * ms, wall: 5*ms + 1}, true, 0, 256 * ms},
+		{effort{cpu: 5 * ms, wall: 11 * ms}, true, 0, 320 * ms},
+		{effort{cpu: 5 * ms, wall: time.Minute}, true, 0, 320 * ms},
+		{effort{wall: ms}, true, 0, 0}, // the clock of the thread does not go
 	} {
-		if got := c.effort.rest(); got != c.want {
-			t.Errorf("%+v: %s, want %s", c.effort, got, c.want)
+		if got := c.effort.crowded(); got != c.crowded {
+			t.Errorf("%+v: crowded %v", c.effort, got)
+		}
+		if got := c.effort.rest(c.calm); got != c.want {
+			t.Errorf("%+v, calm %d: %s, want %s", c.effort, c.calm, got, c.want)
 		}
 	}
+}
+
+// Free processors show in a row of efforts; a single crowded one begins it anew, and so
+// does a time in which nothing was lost.
+func TestRestsBecomeShorter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1 << 20)
+		q.pace.on, q.pace.lossy = true, true
+		w := newWorker(&Recorder{queue: q})
+		for i, c := range []struct {
+			wall, want time.Duration
+		}{
+			{1000, 32000}, {1000, 16000}, {1000, 8000}, {1300, 64000}, {1200, 32000}, {1000, 16000},
+			{1000, 8000}, {1000, 4000}, {1000, 2000}, {1000, 1000}, {1000, 0}, {1000, 0}, {2000, 64000}, {1000, 32000},
+		} {
+			w.effort = effort{cpu: 1000, wall: c.wall}
+			begin := time.Now()
+			if w.rest(); time.Since(begin) != c.want {
+				t.Errorf("effort %d: a rest of %s, want %s", i, time.Since(begin), c.want)
+			}
+		}
+		q.pace.lossy = false
+		if w.work(); w.calm != 0 {
+			t.Error("calm of the last time when much was lost")
+		}
+	})
+}
+
+// While one worker rests, nobody is called in his place because what waits is late.
+func TestNobodyIsCalledWhileOneRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1000)
+		q.pace.on, q.pace.heavy, q.pace.lossy = true, true, true
+		if refused := q.put(&Exchange{}, true); refused != "" {
+			t.Fatal(refused)
+		}
+		q.pace.tick += lateTicks
+		w := newWorker(&Recorder{queue: q})
+		w.effort = effort{cpu: time.Millisecond, wall: time.Second}
+		var done sync.WaitGroup
+		done.Go(w.rest)
+		synctest.Wait()
+		if got := q.takePressed(nil, 1, 1); len(got) != 0 {
+			t.Error("an eager worker took it")
+		}
+		done.Wait()
+		if got := q.takePressed(nil, 1, 1); len(got) != 1 {
+			t.Error("nobody takes what is late")
+		}
+	})
 }
 
 // A rest takes its time while the queue is lossy, ends within a tick when it is so no

@@ -74,6 +74,7 @@ type worker struct {
 	timer    *time.Timer
 	lossy    bool   // the queue was when the batch was begun
 	effort   effort // of the batch, if it was
+	calm     int    // efforts in a row that were not crowded
 }
 
 func newWorker(r *Recorder) *worker {
@@ -124,7 +125,9 @@ func (w *worker) runEager() {
 
 // work is done on the batch.
 func (w *worker) work() {
-	w.lossy = w.rec.queue.lossy()
+	if w.lossy = w.rec.queue.lossy(); !w.lossy {
+		w.calm = 0
+	}
 	for i, e := range w.batch {
 		w.batch[i] = entry{}
 		w.one(e)
