@@ -16,7 +16,7 @@ import "time"
 // futile: clients are slowed down for a capture that has holes anyway. Then the
 // queue is lossy until less is lost: the patient ones go on with what is left over,
 // and no more is queued than they take in half a second, so that what is captured
-// is not late besides. Then they rest after each effort, unless several in a row show that
+// is not late besides. Then they rest after each effort, unless most of several show that
 // processors are free: even the nicest thread takes turns, caches and memory from clients,
 // and keeps a processor for milliseconds while clients wait for the others.
 const (
@@ -34,7 +34,9 @@ const (
 	calmTicks   = 100                    // after so many without one it is light again
 
 	crowdedPart = 4  // of its processor time is what a crowded worker waits besides at least
-	restFactor  = 64 // times its processor time is what it then rests
+	restFactor  = 64 // times its processor time is what it rests while it is not calm
+	mostCalm    = 8  // the last halving leaves nothing; then one crowded effort alone changes nothing
+	lessCalm    = 2  // halvings that a crowded effort takes back
 )
 
 // pace is what a queue knows of how well it is emptied. The queue's lock guards it.
@@ -226,9 +228,9 @@ type effort struct{ cpu, wall time.Duration }
 // crowded says that others wanted the processor, too.
 func (e effort) crowded() bool { return e.wall > e.cpu+e.cpu/crowdedPart }
 
-// rest is how long a worker leaves the processors to others after an effort, of those that
-// were not crowded the calm-th in a row, or 0: half as long each time. One alone says
-// little, for a worker may have a processor for itself while clients wait for the others.
+// rest is how long a worker leaves the processors to others after an effort: half as long
+// by each degree of calm. One effort alone says little, for a worker may have a processor
+// for itself while clients wait for the others, and may wait for one where most are free.
 func (e effort) rest(calm int) time.Duration { return time.Duration(restFactor>>calm) * e.cpu }
 
 // rest follows on work that was done while the queue was lossy. It ends early when the
@@ -237,8 +239,10 @@ func (w *worker) rest() {
 	if w.effort.wall == 0 {
 		return
 	}
-	if w.calm++; w.effort.crowded() {
-		w.calm = 0
+	if w.effort.crowded() {
+		w.calm = max(w.calm-lessCalm, 0)
+	} else {
+		w.calm = min(w.calm+1, mostCalm)
 	}
 	left := w.effort.rest(w.calm)
 	w.effort = effort{}

@@ -186,8 +186,8 @@ func TestRestAfterAnEffort(t *testing.T) {
 	}
 }
 
-// Free processors show in a row of efforts; a single crowded one begins it anew, and so
-// does a time in which nothing was lost.
+// Free processors show in most of several efforts; a crowded one brings back a part of the
+// rests, and of many no rest is left out. A time in which nothing was lost begins them anew.
 func TestRestsBecomeShorter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1 << 20)
@@ -196,8 +196,9 @@ func TestRestsBecomeShorter(t *testing.T) {
 		for i, c := range []struct {
 			wall, want time.Duration
 		}{
-			{1000, 32000}, {1000, 16000}, {1000, 8000}, {1300, 64000}, {1200, 32000}, {1000, 16000},
-			{1000, 8000}, {1000, 4000}, {1000, 2000}, {1000, 1000}, {1000, 0}, {1000, 0}, {2000, 64000}, {1000, 32000},
+			{1300, 64000}, {1000, 32000}, {1000, 16000}, {1000, 8000}, {1300, 32000}, {1200, 16000}, {2000, 64000}, {2000, 64000},
+			{1000, 32000}, {1000, 16000}, {1000, 8000}, {1000, 4000}, {1000, 2000}, {1000, 1000}, {1000, 0}, {1000, 0}, {1000, 0},
+			{2000, 1000}, {1000, 0}, {1000, 0}, {2000, 1000}, {2000, 4000}, {2000, 16000}, {2000, 64000},
 		} {
 			w.effort = effort{cpu: 1000, wall: c.wall}
 			begin := time.Now()

@@ -74,7 +74,7 @@ type worker struct {
 	timer    *time.Timer
 	lossy    bool   // the queue was when the batch was begun
 	effort   effort // of the batch, if it was
-	calm     int    // efforts in a row that were not crowded
+	calm     int    // grows with efforts that were not crowded
 }
 
 func newWorker(r *Recorder) *worker {
