@@ -33,10 +33,10 @@ const (
 	largeWeight = 64 << 10               // bytes of an exchange that makes the load heavy
 	calmTicks   = 100                    // after so many without one it is light again
 
-	crowdedPart = 4  // of its processor time is what a crowded worker waits besides at least
+	crowdedPart = 8  // of its processor time is what a crowded worker waits besides at least
 	restFactor  = 64 // times its processor time is what it rests while it is not calm
 	mostCalm    = 8  // the last halving leaves nothing; then one crowded effort alone changes nothing
-	lessCalm    = 2  // halvings that a crowded effort takes back
+	lessCalm    = 3  // halvings that a crowded effort takes back
 )
 
 // pace is what a queue knows of how well it is emptied. The queue's lock guards it.

@@ -171,8 +171,8 @@ func TestRestAfterAnEffort(t *testing.T) {
 		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 6, 5 * ms},
 		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 7, 0},
 		{effort{cpu: 5 * ms, wall: 5 * ms}, false, 1000, 0},
-		{effort{cpu: 4 * ms, wall: 5 * ms}, false, 1, 128 * ms},
-		{effort{cpu: 4 * ms, wall: 5*ms + 1}, true, 0, 256 * ms},
+		{effort{cpu: 8 * ms, wall: 9 * ms}, false, 1, 256 * ms},
+		{effort{cpu: 8 * ms, wall: 9*ms + 1}, true, 0, 512 * ms},
 		{effort{cpu: 5 * ms, wall: 11 * ms}, true, 0, 320 * ms},
 		{effort{cpu: 5 * ms, wall: time.Minute}, true, 0, 320 * ms},
 		{effort{wall: ms}, true, 0, 0}, // the clock of the thread does not go
@@ -196,9 +196,9 @@ func TestRestsBecomeShorter(t *testing.T) {
 		for i, c := range []struct {
 			wall, want time.Duration
 		}{
-			{1300, 64000}, {1000, 32000}, {1000, 16000}, {1000, 8000}, {1300, 32000}, {1200, 16000}, {2000, 64000}, {2000, 64000},
+			{1300, 64000}, {1000, 32000}, {1000, 16000}, {1000, 8000}, {1300, 64000}, {1100, 32000}, {2000, 64000}, {2000, 64000},
 			{1000, 32000}, {1000, 16000}, {1000, 8000}, {1000, 4000}, {1000, 2000}, {1000, 1000}, {1000, 0}, {1000, 0}, {1000, 0},
-			{2000, 1000}, {1000, 0}, {1000, 0}, {2000, 1000}, {2000, 4000}, {2000, 16000}, {2000, 64000},
+			{2000, 2000}, {1000, 1000}, {1000, 0}, {2000, 4000}, {2000, 32000}, {2000, 64000},
 		} {
 			w.effort = effort{cpu: 1000, wall: c.wall}
 			begin := time.Now()
