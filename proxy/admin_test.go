@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/esshadow/esshadow/internal/testenv"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -98,18 +100,14 @@ func TestAdmin(t *testing.T) {
 }
 
 func TestReadinessComesBack(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr, free := testenv.DeadAddress(t)
 	p := start(t, Deps{}, nil, "http://"+addr)
 	dial(t, p.addr).ask(getRoot)
 	if state, code := p.readiness(t.Context()); code != 503 || state.Status != "no_upstream" || state.Upstreams[0].Up {
 		t.Errorf("readiness %+v %d", state, code)
 	}
-	ln, err = net.Listen("tcp", addr)
+	free()
+	ln, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Skip("the port was taken meanwhile")
 	}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 )
 
 // until asks again and again until it is so.
@@ -108,12 +110,7 @@ func TestActiveHealth(t *testing.T) {
 		}
 		return "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"
 	})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr, free := testenv.DeadAddress(t)
 	p := start(t, Deps{}, func(c *Config) { c.HealthInterval = 10 * time.Millisecond }, secured.url()+"/es", "http://"+addr)
 	up := func(i int) bool { return p.Upstreams()[i].Up }
 	until(t, "the dead node is out", func() bool { return !up(1) })
@@ -121,7 +118,9 @@ func TestActiveHealth(t *testing.T) {
 	if !up(0) {
 		t.Error("401 does not count as alive")
 	}
-	if ln, err = net.Listen("tcp", addr); err != nil {
+	free()
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
 		t.Skip("the port was taken meanwhile")
 	}
 	go func() {

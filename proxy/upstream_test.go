@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 )
 
 const getRoot = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -283,12 +285,8 @@ func TestOneAttemptOnly(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := "http://" + ln.Addr().String()
-	ln.Close()
+	dead, _ := testenv.DeadAddress(t)
+	dead = "http://" + dead
 	tap := newTap()
 	p := start(t, Deps{Tap: tap}, nil, dead)
 	c := dial(t, p.addr)

@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/esshadow/esshadow/internal/testenv"
+
 	"github.com/valyala/fasthttp"
 
 	"github.com/esshadow/esshadow/capture"
@@ -199,12 +201,8 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = ln.Close()
-	cl := client(t, ln.Addr().String(), nil)
+	dead, _ := testenv.DeadAddress(t)
+	cl := client(t, dead, nil)
 	var ans Answer
 	cl.Send(shotOf("GET", "/", ""), &ans)
 	if ans.Err != ErrRefused || ans.Sent.IsZero() {

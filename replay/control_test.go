@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 
 	"github.com/valyala/fasthttp"
 
@@ -82,13 +83,9 @@ func TestIdentify(t *testing.T) {
 }
 
 func TestIdentifyNobody(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead, _ := testenv.DeadAddress(t)
 	cfg := DefaultTarget()
-	cfg.URL = "http://" + ln.Addr().String()
-	_ = ln.Close()
+	cfg.URL = "http://" + dead
 	if _, err := Identify(t.Context(), cfg); !errors.Is(err, ErrTargetUnreachable) {
 		t.Error(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 )
 
 // brokenNode is an upstream that reads each request and then does what act says.
@@ -123,12 +125,7 @@ func TestFaultsUpstream(t *testing.T) {
 }
 
 func TestFaultsUpstreamRefuses(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := ln.Addr().String()
-	_ = ln.Close()
+	dead, _ := testenv.DeadAddress(t)
 	e := newEngine(t)
 	p := start(t, "proxy", "--upstream", "http://"+dead+","+e.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	url, admin := p.listening()

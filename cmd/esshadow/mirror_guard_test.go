@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/esshadow/esshadow/internal/testenv"
+
 	"github.com/esshadow/esshadow/replay"
 )
 
@@ -41,9 +43,7 @@ func TestMirrorRefusesItsSource(t *testing.T) {
 // although nobody answers there yet.
 func TestMirrorRefusesItself(t *testing.T) {
 	e := newEngine(t)
-	free := httptest.NewServer(http.NotFoundHandler())
-	address := strings.TrimPrefix(free.URL, "http://")
-	free.Close()
+	address, _ := testenv.DeadAddress(t)
 	_, port, _ := strings.Cut(address, ":")
 	for _, listen := range []string{address, "0.0.0.0:" + port} {
 		for _, target := range []string{"http://" + address, "http://localhost:" + port} {

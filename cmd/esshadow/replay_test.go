@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/base64"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/testenv"
 
 	"github.com/esshadow/esshadow/replay"
 	"github.com/esshadow/esshadow/replay/report"
@@ -81,12 +82,8 @@ func TestReplay(t *testing.T) {
 // What is no target to replay to ends with code 5, and leaves nothing.
 func TestReplayRefusesTargets(t *testing.T) {
 	c := makeCapture(t, 2, 0)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone := "http://" + ln.Addr().String()
-	_ = ln.Close()
+	dead, _ := testenv.DeadAddress(t)
+	gone := "http://" + dead
 	answering := func(code int) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
 		t.Cleanup(s.Close)

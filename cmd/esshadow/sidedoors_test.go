@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/esshadow/esshadow/internal/testenv"
+
 	"github.com/esshadow/esshadow/sanitize/audit"
 	"github.com/esshadow/esshadow/sanitize/canary"
 )
@@ -69,12 +71,8 @@ func TestSideDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = gone.Close()
-	for name, upstream := range map[string]string{"the cluster is away": gone.Addr().String(), "the cluster answers nonsense": badUpstream(t)} {
+	gone, _ := testenv.DeadAddress(t)
+	for name, upstream := range map[string]string{"the cluster is away": gone, "the cluster answers nonsense": badUpstream(t)} {
 		t.Run(name, func(t *testing.T) {
 			run := canaryRun{cases: cases, preset: "strict", dir: filepath.Join(t.TempDir(), "capture")}
 			run.adjust = func(set *settings) { set.cfg.Proxy.Upstreams = []string{"http://" + upstream} }
