@@ -87,7 +87,7 @@ func rooms() map[string][]string {
 		// an eye of its own: no code of the sanitiser, none of the capture's readers
 		"sanitize/audit":  {},
 		"sanitize/canary": {},
-		"proxy":           {"capture", "internal/es", "internal/netio", "internal/size"},
+		"proxy":           {"capture", "internal/bytemask", "internal/es", "internal/netio", "internal/size"},
 		"replay":          {"capture", "capture/segment", "internal/es", "internal/netio", "internal/size"},
 		"replay/diff":     {"internal/es"},
 		"replay/mirror":   {"replay", "capture", "capture/segment", "internal/es", "internal/size"},

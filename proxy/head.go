@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+
+	"github.com/esshadow/esshadow/internal/bytemask"
 )
 
 // maxNamed bounds the header names that one message's Connection may list.
@@ -227,11 +229,8 @@ func nextLine(block []byte) (name, value, rest []byte, err error) {
 // printable tells that b has no control character but tabs. It looks at eight bytes at
 // a time, and at each of them only where there is one.
 func printable(b []byte) bool {
-	const every, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(b) >= 8; b = b[8:] {
-		w := binary.LittleEndian.Uint64(b)
-		del := w ^ every*0x7f
-		if ((w-every*' ')&^w|(del-every)&^del)&high != 0 && !printableBytes(b[:8]) {
+		if bytemask.Controls(binary.LittleEndian.Uint64(b)) != 0 && !printableBytes(b[:8]) {
 			return false
 		}
 	}

@@ -29,3 +29,10 @@ func gather(w uint64) uint64 { return (w & HighBits >> 7) * 0x0102040810204080 >
 
 // zeroBytes has the highest bit set of each byte of w that is zero, and of no other.
 func zeroBytes(w uint64) uint64 { return ^((w&^HighBits + ^uint64(HighBits)) | w) }
+
+// Controls is 0 where none of eight bytes is an ASCII control character. Where one is, a
+// bit of it is set, and perhaps of bytes above it.
+func Controls(w uint64) (some uint64) {
+	del := w ^ EveryByte*0x7f
+	return ((w-EveryByte*' ')&^w | (del-EveryByte)&^del) & HighBits
+}
