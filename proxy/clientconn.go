@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"os"
@@ -28,6 +29,7 @@ type clientConn struct {
 	requests uint64
 	job      job
 
+	greeted bool      // what comes before a first request has been read
 	fresh   bool      // the next byte read is the first of a request
 	arrived time.Time // of that byte; zero when it came with an earlier request
 	mute    bool      // what is written is the server's own answer: discard it
@@ -38,6 +40,7 @@ type clientConn struct {
 	out       pair
 	writes    limit
 	timeout   time.Duration // longest silence while an answer is written
+	rest      time.Duration // longest silence between requests, and before the first, 0: any
 	started   atomic.Bool   // a byte has come
 	off       atomic.Bool   // cut
 	closeOnce sync.Once
@@ -46,15 +49,17 @@ type clientConn struct {
 
 // Read notes when a request's first byte came.
 func (c *clientConn) Read(p []byte) (int, error) {
+	if !c.greeted {
+		if err := c.greet(); err != nil {
+			return 0, err
+		}
+	}
 	want := c.want
 	if c.silence > 0 {
 		want = time.Now().Add(c.silence)
 	}
-	if !want.Equal(c.have) {
-		if err := c.Conn.SetReadDeadline(want); err != nil {
-			return 0, err
-		}
-		c.have = want
+	if err := c.readUntil(want); err != nil {
+		return 0, err
 	}
 	if c.silence == 0 && len(p) > headRead {
 		p = p[:headRead]
@@ -66,6 +71,39 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		c.started.Store(true)
 	}
 	return n, err
+}
+
+func (c *clientConn) readUntil(want time.Time) error {
+	if want.Equal(c.have) {
+		return nil
+	}
+	c.have = want
+	return c.Conn.SetReadDeadline(want)
+}
+
+// greet reads what comes before a first request, a load balancer's header and a
+// handshake, in the time that a head has. From then on a connection that has sent
+// nothing is one that rests, as it is for Elasticsearch: clients open some in
+// advance.
+func (c *clientConn) greet() error {
+	if err := c.readUntil(c.want); err != nil {
+		return err
+	}
+	if c.origin != nil {
+		if err := c.origin.header(); err != nil {
+			return err
+		}
+	}
+	if t, ok := c.Conn.(*tls.Conn); ok {
+		if err := t.Handshake(); err != nil {
+			return err
+		}
+	}
+	c.greeted, c.want = true, time.Time{}
+	if c.rest > 0 {
+		c.want = time.Now().Add(c.rest)
+	}
+	return nil
 }
 
 // headRead bounds what is read at a time while a head is awaited: the server's

@@ -71,9 +71,12 @@ type Config struct {
 	// backlog.
 	MaxConnections int `yaml:"max_connections"`
 	// IdleTimeout closes a client's connection that has been unused for so
-	// long. 0: never, as Elasticsearch itself.
+	// long, be it after a request or before the first. 0: never, as
+	// Elasticsearch itself.
 	IdleTimeout time.Duration `yaml:"idle_timeout"`
-	// HeaderTimeout bounds the arrival of a request's head.
+	// HeaderTimeout bounds the arrival of a request's head, from its first
+	// byte on, and of what comes before the first: a handshake, a header of
+	// the PROXY protocol.
 	HeaderTimeout time.Duration `yaml:"header_timeout"`
 	// ClientTimeout bounds the silence of a client within a body, both ways.
 	ClientTimeout time.Duration `yaml:"client_timeout"`

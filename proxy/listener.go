@@ -102,7 +102,7 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	l.id++
 	set := l.p.now.Load()
 	c = netio.Quick(c)
-	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, fresh: true}
+	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, rest: set.cfg.IdleTimeout, fresh: true}
 	cc.peer.init(c)
 	if set.balanced(c.RemoteAddr()) {
 		cc.origin = newOrigin(c, l.p.metrics.badOrigin.Inc)

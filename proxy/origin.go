@@ -52,21 +52,26 @@ func (o *origin) Read(p []byte) (int, error) {
 	if o.br == nil {
 		return o.Conn.Read(p)
 	}
-	if !o.read && o.err == nil {
-		o.client, o.err = readOrigin(o.br)
-		o.read = true
-		if o.err != nil {
-			o.broken()
-		}
+	if err := o.header(); err != nil {
+		return 0, err
 	}
-	switch {
-	case o.err != nil:
-		return 0, o.err
-	case o.br.Buffered() > 0:
+	if o.br.Buffered() > 0 {
 		return o.br.Read(p)
 	}
 	o.br = nil
 	return o.Conn.Read(p)
+}
+
+// header reads the header, the first time.
+func (o *origin) header() error {
+	if o.read {
+		return o.err
+	}
+	o.read = true
+	if o.client, o.err = readOrigin(o.br); o.err != nil {
+		o.broken()
+	}
+	return o.err
 }
 
 // The beginnings of both versions, and the longest line of version 1.
