@@ -166,6 +166,12 @@ func (c *Client) Release(ans *Answer) {
 	}
 }
 
+// AnswerBytes is how many bytes the bodies of answers hold that were not released.
+func (c *Client) AnswerBytes() int64 {
+	held, _ := c.room.now()
+	return held
+}
+
 // Abort ends every request under way, and every later one at once, with the
 // class cancelled.
 func (c *Client) Abort() {

@@ -31,14 +31,10 @@ const (
 	busyShare, idleShare = 0.10, 0.05
 )
 
-// memoryWanted is what a proxy may use while it holds so many bytes in bodies and
-// in capture's queue.
+// memoryWanted is what a proxy may use while it holds so many bytes in bodies, in
+// queues and in the answers of a mirror's target.
 func memoryWanted(cfg *configs.Config, held int64) int64 {
-	n := memoryRest + cfg.Proxy.PooledBytes + size.Size(held)
-	if cfg.Mirror.On() {
-		n += cfg.Mirror.Queue + cfg.Mirror.Target.AnswerMemory + 2*cfg.Capture.MaxBody // one request while it is sanitised
-	}
-	return int64(n)
+	return int64(memoryRest+cfg.Proxy.PooledBytes) + held
 }
 
 // heapUse is what the Go runtime says of itself.

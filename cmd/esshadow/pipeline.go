@@ -146,6 +146,9 @@ func (g *gateway) startCapture(ctx context.Context, p policy, s *streams, cfg *c
 		Log:          g.log,
 		Wide:         widener(s.env),
 	})
+	if err == nil {
+		g.held = append(g.held, g.recorder.QueueBytes)
+	}
 	return err
 }
 

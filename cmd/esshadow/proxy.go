@@ -154,6 +154,7 @@ type gateway struct {
 	source   *sourceCluster    // nil without both
 	pipe     *sanitize.Pipeline
 	registry *prometheus.Registry
+	held     []func() int64 // each tells how many bytes something holds now
 	log      *zap.Logger
 	writer   string // of the capture's files
 	served   bool   // clients could connect
@@ -182,17 +183,18 @@ func runProxy(ctx context.Context, s *streams, set *settings) error {
 	if g.proxy, err = proxy.New(cfg.Proxy, deps); err != nil {
 		return g.stop(s, set, &codeError{exitUsage, configs.Under("proxy", err)})
 	}
+	g.held = append(g.held, g.proxy.BodiesHeld)
 	defer followMemory(s.env, g.memoryWanted)()
 	return g.stop(s, set, g.serve(ctx, s, set))
 }
 
 // memoryWanted is what the process may use now.
 func (g *gateway) memoryWanted() int64 {
-	cfg, held := g.config(), g.proxy.BodiesHeld()
-	if g.recorder != nil {
-		held += g.recorder.QueueBytes()
+	cfg, sum := g.config(), int64(0)
+	for _, held := range g.held {
+		sum += held()
 	}
-	return memoryWanted(&cfg, held)
+	return memoryWanted(&cfg, sum)
 }
 
 func (g *gateway) captureStats() capture.Stats {

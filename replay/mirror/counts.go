@@ -172,6 +172,12 @@ func (m *Mirror) Stats() Stats {
 	return s
 }
 
+// QueueBytes is Stats.QueueBytes alone.
+func (m *Mirror) QueueBytes() int64 {
+	held, _ := m.queue.now()
+	return held
+}
+
 func (d *door) addTo(s *Stats) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
