@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -389,10 +388,4 @@ func place(f *audit.Finding) string {
 		where = fmt.Sprintf("record %d of %s", f.Seq, where)
 	}
 	return where + ", " + f.Field
-}
-
-// tempCapture is a directory for a capture that is thrown away.
-func tempCapture() (dir string, remove func() error, err error) {
-	dir, err = os.MkdirTemp("", "esshadow-test-*")
-	return filepath.Join(dir, "capture"), func() error { return os.RemoveAll(dir) }, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -48,12 +49,12 @@ not be decoded.`,
 				return err
 			}
 			r.presetGiven = said(c, s, "preset")
-			dir, remove, err := tempCapture()
+			dir, remove, err := tempDir()
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			r.dir = dir
+			r.dir = filepath.Join(dir, "capture")
 			res, err := r.run(c.Context())
 			if err != nil {
 				return err

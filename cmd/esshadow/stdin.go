@@ -23,11 +23,11 @@ func fromStdin(s *streams, paths []string, others ...string) (files []string, do
 	if slices.Contains(paths[at+1:], onStdin) || slices.Contains(others, onStdin) {
 		return nil, nil, usage("-: standard input can be read once only: give files for the rest")
 	}
-	dir, err := os.MkdirTemp("", "esshadow-")
+	dir, remove, err := tempDir()
 	if err != nil {
 		return nil, nil, fmt.Errorf("standard input: %w", err)
 	}
-	done = func() { _ = os.RemoveAll(dir) }
+	done = func() { _ = remove() }
 	files = slices.Clone(paths)
 	files[at] = filepath.Join(dir, "standard-input.ndjson.zst")
 	if err := spool(files[at], s.in); err != nil {
