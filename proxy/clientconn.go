@@ -34,13 +34,18 @@ type clientConn struct {
 	arrived time.Time // of that byte; zero when it came with an earlier request
 	mute    bool      // what is written is the server's own answer: discard it
 
-	want, have time.Time     // read deadline asked for, and set
-	silence    time.Duration // bounds each read of a body instead, 0: outside
+	rest    time.Duration // longest silence between requests, and before the first; 0: any
+	head    time.Duration // for a head to arrive
+	silence time.Duration // bounds each read of a body, 0: outside
+	heading bool          // a head is being read
+	headBy  time.Time     // when it has to be there; zero: not asked yet
+	restBy  time.Time     // when the rest is over; zero: never
+	have    time.Time     // the read deadline that is set
 
+	ahead     ahead
 	out       pair
 	writes    limit
 	timeout   time.Duration // longest silence while an answer is written
-	rest      time.Duration // longest silence between requests, and before the first, 0: any
 	started   atomic.Bool   // a byte has come
 	off       atomic.Bool   // cut
 	closeOnce sync.Once
@@ -54,17 +59,10 @@ func (c *clientConn) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	want := c.want
-	if c.silence > 0 {
-		want = time.Now().Add(c.silence)
+	n, err := c.ahead.next(p), error(nil)
+	if n == 0 {
+		n, err = c.wait(p)
 	}
-	if err := c.readUntil(want); err != nil {
-		return 0, err
-	}
-	if c.silence == 0 && len(p) > headRead {
-		p = p[:headRead]
-	}
-	n, err := c.Conn.Read(p)
 	if n > 0 && c.fresh {
 		c.fresh = false
 		c.arrived = time.Now()
@@ -73,12 +71,48 @@ func (c *clientConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *clientConn) readUntil(want time.Time) error {
-	if want.Equal(c.have) {
+// wait reads from the connection.
+func (c *clientConn) wait(p []byte) (int, error) {
+	if err := c.readUntil(c.deadline()); err != nil {
+		return 0, err
+	}
+	if len(p) == 1 && c.ahead.from != nil {
+		if err := c.ahead.fetch(); err != nil {
+			return 0, err
+		}
+		return c.ahead.next(p), nil
+	}
+	if c.silence == 0 && len(p) > headRead {
+		p = p[:headRead]
+	}
+	return c.Conn.Read(p)
+}
+
+// deadline is that of the next read: in a body it is the silence that counts, in a
+// head the time since its first byte, and between requests the rest.
+func (c *clientConn) deadline() time.Time {
+	switch {
+	case c.silence > 0:
+		return time.Now().Add(c.silence)
+	case c.heading && c.headBy.IsZero():
+		from := c.arrived
+		if from.IsZero() {
+			from = time.Now() // it came with an earlier request
+		}
+		c.headBy = from.Add(c.head)
+	}
+	if c.heading {
+		return c.headBy
+	}
+	return c.restBy
+}
+
+func (c *clientConn) readUntil(at time.Time) error {
+	if at.Equal(c.have) {
 		return nil
 	}
-	c.have = want
-	return c.Conn.SetReadDeadline(want)
+	c.have = at
+	return c.Conn.SetReadDeadline(at)
 }
 
 // greet reads what comes before a first request, a load balancer's header and a
@@ -86,8 +120,10 @@ func (c *clientConn) readUntil(want time.Time) error {
 // nothing is one that rests, as it is for Elasticsearch: clients open some in
 // advance.
 func (c *clientConn) greet() error {
-	if err := c.readUntil(c.want); err != nil {
-		return err
+	if c.origin != nil || c.tls {
+		if err := c.readUntil(time.Now().Add(c.head)); err != nil {
+			return err
+		}
 	}
 	if c.origin != nil {
 		if err := c.origin.header(); err != nil {
@@ -99,10 +135,8 @@ func (c *clientConn) greet() error {
 			return err
 		}
 	}
-	c.greeted, c.want = true, time.Time{}
-	if c.rest > 0 {
-		c.want = time.Now().Add(c.rest)
-	}
+	c.greeted = true
+	c.idle()
 	return nil
 }
 
@@ -110,19 +144,6 @@ func (c *clientConn) greet() error {
 // buffer is made for the longest head, and what comes of a body with the head
 // would fill it only to be copied out again.
 const headRead = 8 << 10
-
-// SetReadDeadline takes effect at the next Read: the server sets several a
-// request, most of which no Read ever meets.
-func (c *clientConn) SetReadDeadline(t time.Time) error {
-	if time.Until(t) > farAway {
-		t = time.Time{}
-	}
-	c.want = t
-	return nil
-}
-
-// farAway stands for never, as the server takes 0 for another timeout.
-const farAway = 365 * 24 * time.Hour
 
 // Write is the server's: interim answers pass, its answers do not.
 func (c *clientConn) Write(p []byte) (int, error) {
@@ -160,6 +181,10 @@ func (c *clientConn) sendBoth(head, body []byte) (done int, err error) {
 // idle says that the request is over: what comes next is a new one.
 func (c *clientConn) idle() {
 	c.mute, c.fresh, c.arrived, c.silence = false, true, time.Time{}, 0
+	c.heading, c.headBy = false, time.Time{}
+	if c.rest > 0 {
+		c.restBy = time.Now().Add(c.rest)
+	}
 }
 
 // gone reports whether the client has closed its side.

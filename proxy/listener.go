@@ -102,7 +102,7 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	l.id++
 	set := l.p.now.Load()
 	c = netio.Quick(c)
-	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, rest: set.cfg.IdleTimeout, fresh: true}
+	cc := &clientConn{Conn: c, tcp: c, id: l.id, timeout: set.cfg.ClientTimeout, rest: set.cfg.IdleTimeout, head: set.cfg.HeaderTimeout}
 	cc.peer.init(c)
 	if set.balanced(c.RemoteAddr()) {
 		cc.origin = newOrigin(c, l.p.metrics.badOrigin.Inc)
@@ -110,6 +110,9 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	}
 	if t := set.tls.get(); t != nil {
 		cc.Conn, cc.tls = tls.Server(cc.Conn, t), true
+	}
+	if f, ok := cc.Conn.(fetcher); ok {
+		cc.ahead = ahead{from: f, buffers: l.p.buffers}
 	}
 	s := &l.p.conns
 	cc.onClose = func(cc *clientConn) {

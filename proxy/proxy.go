@@ -111,24 +111,24 @@ func New(cfg Config, deps Deps) (*Proxy, error) {
 // setServer makes fasthttp keep its hands off: it reads heads and frames
 // bodies, and adds, renames, parses, repeats and logs nothing.
 func (p *Proxy) setServer(cfg *Config) {
-	idle := cfg.IdleTimeout
-	if idle == 0 {
-		idle = 2 * farAway // 0 would stand for ReadTimeout
-	}
 	s := &p.server
 	s.Handler = p.serve
 	s.ErrorHandler = p.refuse
 	s.HeaderReceived = setAside
 	s.Logger = quietLogger{p}
 	s.ConnState = func(c net.Conn, state fasthttp.ConnState) {
-		if cc, ok := c.(*clientConn); ok && state == fasthttp.StateIdle {
+		cc, ok := c.(*clientConn)
+		switch {
+		case !ok:
+		case state == fasthttp.StateActive:
+			cc.heading = true
+		case state == fasthttp.StateIdle:
 			cc.idle()
 		}
 	}
 	s.Concurrency = cfg.MaxConnections + 1
 	s.ReadBufferSize = int(cfg.MaxHeader)
-	s.ReadTimeout = cfg.HeaderTimeout
-	s.IdleTimeout = idle
+	// No timeouts: clientConn has its own.
 	s.StreamRequestBody = true
 	s.DisablePreParseMultipartForm = true
 	s.DisableHeaderNamesNormalizing = true

@@ -25,6 +25,8 @@ type Conn struct {
 	out     transfer
 	receive func(fd uintptr) bool
 	send    func(fd uintptr) bool
+	fetch   func(fd uintptr) bool
+	room    Room // of the Fetch that is under way
 }
 
 // transfer is what a call is to move, and what came of it.
@@ -52,6 +54,15 @@ func Quick(c net.Conn) net.Conn {
 		return err != unix.EAGAIN
 	}
 	q.send = func(fd uintptr) bool { return q.out.send(fd) }
+	q.fetch = func(fd uintptr) bool {
+		q.in.set(q.room.Take())
+		q.receive(fd)
+		q.in.parts, q.in.n = [2]unix.Iovec{}, 0
+		if q.in.done <= 0 {
+			q.room.Give()
+		}
+		return q.in.err != unix.EAGAIN
+	}
 	return q
 }
 
@@ -114,6 +125,20 @@ func (q *Conn) Read(p []byte) (int, error) {
 	q.in.set(p)
 	err := q.raw.Read(q.receive)
 	q.in.parts = [2]unix.Iovec{}
+	return q.moved(err)
+}
+
+// Fetch is Read into memory that it takes from where for each attempt, and gives back
+// where that brought nothing: a connection that waits holds none.
+func (q *Conn) Fetch(where Room) (int, error) {
+	q.in, q.room = transfer{}, where
+	err := q.raw.Read(q.fetch)
+	q.room = nil
+	return q.moved(err)
+}
+
+// moved is what came of a read; err is why it was not tried.
+func (q *Conn) moved(err error) (int, error) {
 	switch {
 	case err != nil:
 		return 0, err
