@@ -1,43 +1,37 @@
 package proxy
 
-import "github.com/esshadow/esshadow/internal/netio"
+// asker is a connection that sends a request and reads what answers it in one go: see
+// netio.Conn.Ask.
+type asker interface {
+	Ask(request, answer []byte) (sent, n int, err error)
+}
 
-// ahead is what was read of a client's connection before the server asked for it. The
-// server waits for one byte, so that a connection without a request holds no buffer;
-// what came with that byte is fetched by the same system call.
+// ahead is the beginning of a node's answer, read before it was asked for.
 type ahead struct {
-	from    fetcher // nil: the connection cannot fetch
+	from    asker // nil: the connection cannot
 	buffers *buffers
 	buf     *buffer // nil: there is nothing
 	taken   int     // bytes of buf
 }
 
-// fetcher is a connection that asks for memory once there is something to read.
-type fetcher interface {
-	Fetch(where netio.Room) (int, error)
-}
-
-// Take implements netio.Room.
-func (a *ahead) Take() []byte {
-	a.buf = a.buffers.get(headRead)
-	return a.buf.b[:headRead]
-}
-
-// Give implements netio.Room.
-func (a *ahead) Give() {
-	a.buffers.put(a.buf)
-	a.buf = nil
-}
-
-// fetch waits for bytes. It must be asked only when there are none left.
-func (a *ahead) fetch() error {
-	n, err := a.from.Fetch(a)
-	if err != nil {
-		return err
+// ask sends a request, of which sent bytes went out, and keeps what came.
+func (a *ahead) ask(request []byte) (sent int, err error) {
+	buf := a.buffers.get(answerAhead)
+	sent, n, err := a.from.Ask(request, buf.b[:answerAhead])
+	if n == 0 {
+		a.buffers.put(buf)
+		return sent, err
 	}
-	a.buf.b, a.taken = a.buf.b[:n], 0
-	return nil
+	buf.b = buf.b[:n]
+	a.buf, a.taken = buf, 0
+	return sent, err
 }
+
+// answerAhead holds the answers to most searches; of a longer one the rest is read to
+// where it belongs.
+const answerAhead = 8 << 10
+
+func (a *ahead) empty() bool { return a.buf == nil }
 
 // next copies what is left into p; 0: there is nothing.
 func (a *ahead) next(p []byte) int {
@@ -46,7 +40,8 @@ func (a *ahead) next(p []byte) int {
 	}
 	n := copy(p, a.buf.b[a.taken:])
 	if a.taken += n; a.taken == len(a.buf.b) {
-		a.Give()
+		a.buffers.put(a.buf)
+		a.buf = nil
 	}
 	return n
 }

@@ -42,7 +42,6 @@ type clientConn struct {
 	restBy  time.Time     // when the rest is over; zero: never
 	have    time.Time     // the read deadline that is set
 
-	ahead     ahead
 	out       pair
 	writes    limit
 	timeout   time.Duration // longest silence while an answer is written
@@ -59,33 +58,19 @@ func (c *clientConn) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := c.ahead.next(p), error(nil)
-	if n == 0 {
-		n, err = c.wait(p)
+	if err := c.readUntil(c.deadline()); err != nil {
+		return 0, err
 	}
+	if c.silence == 0 && len(p) > headRead {
+		p = p[:headRead]
+	}
+	n, err := c.Conn.Read(p)
 	if n > 0 && c.fresh {
 		c.fresh = false
 		c.arrived = time.Now()
 		c.started.Store(true)
 	}
 	return n, err
-}
-
-// wait reads from the connection.
-func (c *clientConn) wait(p []byte) (int, error) {
-	if err := c.readUntil(c.deadline()); err != nil {
-		return 0, err
-	}
-	if len(p) == 1 && c.ahead.from != nil {
-		if err := c.ahead.fetch(); err != nil {
-			return 0, err
-		}
-		return c.ahead.next(p), nil
-	}
-	if c.silence == 0 && len(p) > headRead {
-		p = p[:headRead]
-	}
-	return c.Conn.Read(p)
 }
 
 // deadline is that of the next read: in a body it is the silence that counts, in a

@@ -307,7 +307,7 @@ func (j *job) exchange(n *upstream, conn *upConn, br *bufio.Reader) (keep bool, 
 	}
 	n.answered()
 	keep, err = j.relay(br)
-	return keep && sendErr == nil && br.Buffered() == 0, err
+	return keep && sendErr == nil && br.Buffered() == 0 && conn.ahead.empty(), err
 }
 
 // lastWords is how long an answer is awaited from a node that would not take

@@ -9,13 +9,15 @@ type limit struct{ at time.Time }
 
 // next is the deadline for waiting d from now on, and up to an eighth longer; set tells
 // that it has to be set, and is all of that eighth away: the one that is set does not do.
-func (l *limit) next(d time.Duration) (at time.Time, set bool) {
+func (l *limit) next(d time.Duration) (at time.Time, set bool) { return l.from(time.Now(), d) }
+
+// from is next where it is known what time it is.
+func (l *limit) from(now time.Time, d time.Duration) (at time.Time, set bool) {
 	if d <= 0 {
 		set = !l.at.IsZero()
 		l.at = time.Time{}
 		return l.at, set
 	}
-	now := time.Now()
 	if left := l.at.Sub(now); left >= d && left <= d+d/8 {
 		return l.at, false
 	}

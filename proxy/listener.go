@@ -111,9 +111,6 @@ func (l *listener) wrap(c net.Conn) *clientConn {
 	if t := set.tls.get(); t != nil {
 		cc.Conn, cc.tls = tls.Server(cc.Conn, t), true
 	}
-	if f, ok := cc.Conn.(fetcher); ok {
-		cc.ahead = ahead{from: f, buffers: l.p.buffers}
-	}
 	s := &l.p.conns
 	cc.onClose = func(cc *clientConn) {
 		s.mu.Lock()

@@ -47,8 +47,7 @@ func (j *job) sendRequest(n *upstream, conn *upConn) error {
 	}
 	if len(body) <= inline {
 		s = append(append(s, body...), tail...)
-		_, err := conn.Write(s)
-		return err
+		return conn.ask(s, j.sent)
 	}
 	if _, err := conn.writeBoth(s, body); err != nil || tail == "" {
 		return err

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"os"
 	"time"
+
+	"github.com/esshadow/esshadow/internal/netio"
 )
 
 // errEarly says that the upstream began to answer, or hung up, before it had
@@ -30,20 +32,60 @@ type upConn struct {
 
 	generation uint32 // of places, when at was last found among them
 
-	used   bool        // has carried a request before
-	sent   int64       // bytes of this request that went to the kernel
-	client *clientConn // who waits, nil: nobody
+	used   bool          // has carried a request before
+	doubt  bool          // whether the node has closed it since then
+	sent   int64         // bytes of this request that went to the kernel
+	ahead  ahead         // of the answer
+	waited time.Duration // for the answer, before the first Read
+	broken error         // what the first Read is to say
+	client *clientConn   // who waits, nil: nobody
 }
 
 // begin readies the connection for a request of client. It is false when the
-// node has closed it, or sent what nobody asked for, since the last one.
+// node's name stands for another one now. Whether the node has closed it, or sent
+// what nobody asked for, since the last one, is seen when the request is written:
+// errNothingSent.
 func (u *upConn) begin(client *clientConn, timeout time.Duration) bool {
-	u.sent, u.client, u.timeout = 0, client, timeout
-	if u.used && (u.peer.stirred() || u.moved()) {
+	u.sent, u.client, u.timeout, u.waited, u.broken = 0, client, timeout, 0, nil
+	if u.used && u.moved() {
 		return false
 	}
-	u.used = true
+	u.used, u.doubt = true, u.used
 	return true
+}
+
+// ask writes a whole request now, and waits for a moment for its answer where that is
+// one with writing it.
+func (u *upConn) ask(request []byte, now time.Time) error {
+	if u.ahead.from == nil {
+		_, err := u.Write(request)
+		return err
+	}
+	step := u.step(0)
+	if at, set := u.reads.from(now, step); set {
+		if err := u.Conn.SetReadDeadline(at); err != nil {
+			return err
+		}
+	}
+	sent, err := u.ahead.ask(request)
+	u.sent = int64(sent)
+	switch {
+	case errors.Is(err, netio.ErrSpoke) && (u.doubt || u.ahead.empty()):
+		return errNothingSent
+	case sent < len(request):
+		if err == nil || errors.Is(err, netio.ErrSpoke) || errors.Is(err, os.ErrDeadlineExceeded) {
+			u.doubt = u.doubt && sent == 0
+			_, err = u.Write(request[sent:])
+		}
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if u.waited = step; u.client.gone() {
+			return errGone
+		}
+	default:
+		u.broken = err
+	}
+	return nil
 }
 
 // moved reports whether the node's name stands for other addresses now.
@@ -68,7 +110,14 @@ func (u *upConn) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	for waited := time.Duration(0); ; {
+	if n := u.ahead.next(p); n > 0 {
+		return n, nil
+	}
+	if err := u.broken; err != nil {
+		return 0, err
+	}
+	waited := u.waited
+	for u.waited = 0; ; {
 		step := u.step(waited)
 		at, set := u.reads.next(step)
 		if set {
@@ -96,6 +145,10 @@ func (u *upConn) Write(p []byte) (int, error) { return u.writeBoth(p, nil) }
 
 // writeBoth is Write for head and body, in one system call where that can be.
 func (u *upConn) writeBoth(head, body []byte) (done int, err error) {
+	if u.doubt && u.peer.stirred() {
+		return 0, errNothingSent
+	}
+	u.doubt = false
 	u.out.set(head, body)
 	defer u.out.clear()
 	for waited := time.Duration(0); ; {

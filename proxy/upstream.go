@@ -29,6 +29,7 @@ type upstream struct {
 	prefix    string // goes before every target, "": none
 	places    *places
 	pool      fasthttp.HostClient
+	buffers   *buffers
 	up        prometheus.Gauge
 
 	active   atomic.Int64 // requests on their way
@@ -94,6 +95,7 @@ func (p *Proxy) newUpstream(cfg *Config, address string) (*upstream, error) {
 		ReadBufferSize:      answerHead,
 		ConnPoolStrategy:    fasthttp.LIFO,
 	}
+	n.buffers = p.buffers
 	n.up = p.metrics.up.WithLabelValues(n.name)
 	n.up.Set(1)
 	return n, nil
@@ -112,6 +114,9 @@ func (n *upstream) dial(string) (net.Conn, error) {
 		return nil, err
 	}
 	u := &upConn{Conn: c, places: n.places, at: at, generation: generation}
+	if f, ok := c.(asker); ok {
+		u.ahead = ahead{from: f, buffers: n.buffers}
+	}
 	if t, ok := c.(*tls.Conn); ok {
 		u.tls = true
 		c = t.NetConn()

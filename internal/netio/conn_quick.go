@@ -25,8 +25,8 @@ type Conn struct {
 	out     transfer
 	receive func(fd uintptr) bool
 	send    func(fd uintptr) bool
-	fetch   func(fd uintptr) bool
-	room    Room // of the Fetch that is under way
+	talk    func(fd uintptr) bool
+	asked   bool // the Ask that is under way has begun
 }
 
 // transfer is what a call is to move, and what came of it.
@@ -54,14 +54,15 @@ func Quick(c net.Conn) net.Conn {
 		return err != unix.EAGAIN
 	}
 	q.send = func(fd uintptr) bool { return q.out.send(fd) }
-	q.fetch = func(fd uintptr) bool {
-		q.in.set(q.room.Take())
-		q.receive(fd)
-		q.in.parts, q.in.n = [2]unix.Iovec{}, 0
-		if q.in.done <= 0 {
-			q.room.Give()
+	q.talk = func(fd uintptr) bool {
+		if q.asked {
+			return q.receive(fd)
 		}
-		return q.in.err != unix.EAGAIN
+		q.asked = true
+		if q.receive(fd) {
+			return true // the peer has spoken, or gone
+		}
+		return !q.out.send(fd) || q.out.err != 0
 	}
 	return q
 }
@@ -128,13 +129,35 @@ func (q *Conn) Read(p []byte) (int, error) {
 	return q.moved(err)
 }
 
-// Fetch is Read into memory that it takes from where for each attempt, and gives back
-// where that brought nothing: a connection that waits holds none.
-func (q *Conn) Fetch(where Room) (int, error) {
-	q.in, q.room = transfer{}, where
-	err := q.raw.Read(q.fetch)
-	q.room = nil
-	return q.moved(err)
+// Ask writes request, waits for what the peer says to it, and reads that into answer,
+// neither of which may be empty. It saves two system calls: the attempt to read that
+// each wait begins with is the look whether the peer has spoken or gone before (in
+// which case nothing is written, what it said is in answer, and the error is ErrSpoke),
+// and that of the wait has been made.
+//
+// Where sent is less than the request without an error, the socket takes no more for
+// now, and the caller goes on with Write. With all of it sent, the error is that of the
+// wait, such as that of the read deadline.
+func (q *Conn) Ask(request, answer []byte) (sent, n int, err error) {
+	q.in, q.out, q.asked = transfer{}, transfer{}, false
+	q.in.set(answer)
+	q.out.set(request)
+	err = q.raw.Read(q.talk)
+	left := q.out.n
+	q.in.parts, q.out.parts = [2]unix.Iovec{}, [2]unix.Iovec{}
+	sent = q.out.done
+	switch {
+	case !q.asked:
+		return 0, 0, err
+	case q.in.err != unix.EAGAIN && left > 0:
+		return 0, max(q.in.done, 0), ErrSpoke
+	case q.out.err != 0 && q.out.err != unix.EAGAIN:
+		return sent, 0, q.out.err
+	case left > 0:
+		return sent, 0, nil
+	}
+	n, err = q.moved(err)
+	return sent, n, err
 }
 
 // moved is what came of a read; err is why it was not tried.
