@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -527,5 +528,35 @@ func TestClientLeavesWithinRequest(t *testing.T) {
 				t.Errorf("the upstream took %q for a whole request", got[0].line)
 			}
 		})
+	}
+}
+
+// What a node says as soon as it is connected to, before it has seen a request, is its
+// answer to the first one; on a kept connection it is nobody's.
+func TestNodeSpeaksFirst(t *testing.T) {
+	const early = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nfull"
+	var first atomic.Bool
+	n := newNode(t, func(n *node, c net.Conn, br *bufio.Reader) {
+		if !first.Swap(true) {
+			_, _ = io.WriteString(c, early)
+		}
+		for {
+			if _, err := readSeen(br); err != nil {
+				return
+			}
+			if _, err := io.WriteString(c, okAnswer+early); err != nil {
+				return
+			}
+		}
+	})
+	p := start(t, Deps{}, nil, n.url())
+	c := dial(t, p.addr)
+	if a := c.ask(getRoot); a.status() != 503 || string(a.body) != "full" {
+		t.Errorf("first %q %q", a.line, a.body)
+	}
+	for i := range 20 {
+		if a := c.ask(getRoot); a.status() != 200 {
+			t.Fatalf("request %d: %q %q", i, a.line, a.body)
+		}
 	}
 }
