@@ -38,11 +38,15 @@ func (p *Proxy) serve(ctx *fasthttp.RequestCtx) {
 			j.settle(errInternal)
 		}
 		c.mute = true
-		if j.closing {
-			ctx.SetConnectionClose()
-		}
+		closing, unread := j.closing, j.unread || j.rest != nil
 		j.release()
 		p.inFlight.Add(-1)
+		if closing {
+			ctx.SetConnectionClose()
+			if unread || c.peer.stirred() {
+				p.lingerOn(c)
+			}
+		}
 	}()
 	j.settle(j.run(ctx))
 }
@@ -86,6 +90,7 @@ func (j *job) fail(r *refusal) {
 		j.p.metrics.byNode.Inc()
 	default:
 		j.status = r.status
+		j.unread = j.closing // for whatever reason
 		j.closing = j.closing || j.rest != nil || j.p.draining.Load()
 		j.stage = stageAnswer
 		j.scratch.b = r.appendAnswer(j.scratch.b[:0], j.headOnly, j.closing)
@@ -134,7 +139,9 @@ func (p *Proxy) refuse(ctx *fasthttp.RequestCtx, err error) {
 	p.requests.Add(1)
 	p.own.Add(1)
 	p.metrics.count(es.OpUnknown, r.status)
-	_, _ = c.send(r.appendAnswer(nil, false, true))
+	if _, err := c.send(r.appendAnswer(nil, false, true)); err == nil {
+		p.lingerOn(c)
+	}
 }
 
 // logPanic says where, never with what: a panic's value may quote a request.

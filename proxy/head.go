@@ -77,7 +77,7 @@ func (h *head) note(name, value []byte, hasTE *bool) error {
 		}
 	case 6:
 		if is(name, "expect") {
-			h.expect = is(value, "100-continue")
+			h.expect = h.expect || is(value, expectContinue)
 		}
 	case 10:
 		if is(name, "connection") {
@@ -281,6 +281,24 @@ func parseLength(b []byte) (int64, bool) {
 		n = n*10 + int64(c-'0')
 	}
 	return n, true
+}
+
+const expectContinue = "100-continue"
+
+// expects reports whether a line of block, which may be malformed yet, is an
+// Expect: 100-continue.
+func expects(block []byte) bool {
+	for len(block) > 0 {
+		line, rest, _ := bytes.Cut(block, []byte{'\n'})
+		if block = rest; len(line) == 0 || line[0]|0x20 != 'e' {
+			continue
+		}
+		name, value, _ := bytes.Cut(line, []byte{':'})
+		if is(name, "expect") && is(trimSpace(bytes.TrimSuffix(value, []byte{'\r'})), expectContinue) {
+			return true
+		}
+	}
+	return false
 }
 
 // is reports whether b is the lower-case word, whatever b's letter case.

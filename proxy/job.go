@@ -36,6 +36,7 @@ type job struct {
 	http10         bool
 	headOnly       bool // HEAD
 	closing        bool // the connection ends after the answer
+	unread         bool // something of the request may still be to come
 	forwarded      bool // a node was asked
 
 	req, resp head
@@ -175,7 +176,6 @@ func (j *job) inspect(ctx *fasthttp.RequestCtx) error {
 	j.target = target
 	route := es.Classify(text(j.method), text(target))
 	j.op, j.class = route.Op, route.Class
-	j.req.expect = j.req.expect && !j.http10
 	return nil
 }
 
@@ -305,6 +305,7 @@ func (j *job) exchange(n *upstream, conn *upConn, br *bufio.Reader) (keep bool, 
 		}
 		return false, err
 	}
+	conn.timeout = j.set.cfg.UpstreamTimeout
 	n.answered()
 	keep, err = j.relay(br)
 	return keep && sendErr == nil && br.Buffered() == 0 && conn.ahead.empty(), err

@@ -147,12 +147,26 @@ func (p *Proxy) setServer(cfg *Config) {
 // some that Elasticsearch takes, such as "//a://b". The target goes where the
 // server would keep User-Agent: the proxy reads headers from the raw lines only,
 // so the field is free.
-func setAside(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+//
+// It also undoes what the server concludes from headers, which it knows in one
+// spelling only: whether the connection ends is for the job to say, and Expect is
+// given to it as it likes it.
+func setAside(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig) {
 	h.SetUserAgentBytes(h.RequestURI())
 	h.SetRequestURI("/")
 	h.SetHost("h")
-	return fasthttp.RequestConfig{}
+	h.ResetConnectionClose()
+	if n := h.ContentLength(); n > 0 || n == chunkedLength {
+		if expects(h.RawHeaders()) {
+			h.SetBytesV("Expect", []byte("100-continue"))
+		}
+		c.ReadTimeout = 1 // of any length: see clientConn.SetReadDeadline
+	}
+	return c
 }
+
+// chunkedLength is what the server calls the length of a chunked body.
+const chunkedLength = -1
 
 // Outlived says, before Serve, that another process goes on with the listening
 // socket. The end of this one is then no news for clients: requests on kept

@@ -24,22 +24,64 @@ func (j *job) readHead(br *bufio.Reader) error {
 		if !ok {
 			return errGarbage
 		}
-		code := statusOf(line)
-		switch {
+		switch code := statusOf(line); {
 		case code == 101, code == 0:
 			return errGarbage
 		case code >= 200:
 			return j.takeHead(br, raw, code)
-		case j.resp.scan(block[:len(block)-2]) != nil:
-			return errGarbage
-		case code != 100 && !j.http10:
-			if _, err := j.client.send(raw); err != nil {
-				return errGone
-			}
+		}
+		if err := j.passInterim(line, block); err != nil {
+			return err
 		}
 		_, _ = br.Discard(len(raw))
 	}
 	return errGarbage
+}
+
+// interimOnly takes the interim answers that came while the request is still on
+// its way. It is false when something else came, which stays in the reader.
+func (j *job) interimOnly(br *bufio.Reader) bool {
+	for range maxInterim {
+		raw, err := j.peekHead(br)
+		if err != nil {
+			return false
+		}
+		line, block, ok := cutStatus(raw)
+		if !ok {
+			return false
+		}
+		if code := statusOf(line); code >= 200 || code == 101 || j.passInterim(line, block) != nil {
+			return false
+		}
+		if _, _ = br.Discard(len(raw)); br.Buffered() == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// passInterim gives the client an interim answer, unless it is a 100 or the client
+// knows none.
+func (j *job) passInterim(line, block []byte) error {
+	if j.resp.scan(block[:len(block)-2]) != nil {
+		return errGarbage
+	}
+	if j.http10 || statusOf(line) == 100 {
+		return nil
+	}
+	out := j.p.buffers.get(len(line) + len(block) + 2)
+	defer func() { j.p.buffers.put(out) }()
+	out.b = append(appendStatus(out.b, line), "\r\n"...)
+	out.b = append(j.resp.appendKept(out.b, ""), "\r\n"...)
+	if _, err := j.client.send(out.b); err != nil {
+		return errGone
+	}
+	return nil
+}
+
+// appendStatus is the status line in the proxy's version.
+func appendStatus(dst, line []byte) []byte {
+	return append(append(dst, "HTTP/1.1"...), line[8:]...)
 }
 
 // takeHead moves the head out of the reader's buffer, which the body reuses.
@@ -151,9 +193,7 @@ func (j *job) relay(br *bufio.Reader) (keep bool, err error) {
 func (j *job) appendHead(dst []byte) []byte {
 	line, _, _ := cutStatus(j.scratch.b)
 	j.resp.dechunk = j.http10
-	dst = append(dst, "HTTP/1.1"...)
-	dst = append(dst, line[8:]...)
-	dst = append(dst, "\r\n"...)
+	dst = append(appendStatus(dst, line), "\r\n"...)
 	dst = j.resp.appendKept(dst, "")
 	j.closing = j.closing || j.p.draining.Load() || j.http10 && j.resp.chunked
 	switch {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"errors"
 	"net"
 	"net/netip"
@@ -39,6 +40,7 @@ type upConn struct {
 	waited time.Duration // for the answer, before the first Read
 	broken error         // what the first Read is to say
 	client *clientConn   // who waits, nil: nobody
+	answer *bufio.Reader // of this request, nil: none is awaited
 }
 
 // begin readies the connection for a request of client. It is false when the
@@ -185,14 +187,23 @@ func (u *upConn) writeBoth(head, body []byte) (done int, err error) {
 	}
 }
 
-// early reports whether the node has said something while it still gets the
-// request. Over TLS bytes may come that are no answer, tickets above all; only
-// an end counts there.
+// early reports whether the node has begun its answer, or hung up, while it still
+// gets the request; interim answers pass meanwhile. Over TLS bytes may come that
+// are no answer, tickets above all; only an end counts there.
 func (u *upConn) early() bool {
 	if u.tls {
 		return u.peer.hungUp()
 	}
-	return u.peer.stirred()
+	if !u.peer.stirred() {
+		return false
+	}
+	if u.client == nil || u.answer == nil {
+		return true
+	}
+	timeout := u.timeout
+	u.timeout = lastWords // for the rest of a head that has begun
+	defer func() { u.timeout = timeout }()
+	return !u.client.job.interimOnly(u.answer)
 }
 
 func (u *upConn) step(waited time.Duration) time.Duration {

@@ -189,7 +189,7 @@ func (n *upstream) attempt(j *job) error {
 		keep := false
 		func() {
 			defer func() {
-				conn.client = nil
+				conn.client, conn.answer = nil, nil
 				if keep {
 					n.pool.ReleaseConn(lease)
 				} else {
@@ -203,6 +203,7 @@ func (n *upstream) attempt(j *job) error {
 			}
 			br := n.pool.AcquireReader(conn)
 			defer n.pool.ReleaseReader(br)
+			conn.answer = br
 			keep, err = j.exchange(n, conn, br)
 		}()
 		// A reused connection may die before the first byte goes out; a new one
