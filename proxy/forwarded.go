@@ -25,9 +25,9 @@ func (j *job) appendForwarded(dst []byte) []byte {
 		case is(name, "host"):
 			host = value
 		case is(name, "x-forwarded-proto"):
-			proto = true
+			proto = !j.req.hopByHop(name)
 		case is(name, "x-forwarded-host"):
-			hosted = true
+			hosted = !j.req.hopByHop(name)
 		case is(name, forwardedFor) && len(value) > 0:
 			dst = appendForwardedFor(dst, begun)
 			dst, begun = append(dst, value...), true

@@ -125,9 +125,6 @@ func (p *Proxy) refuse(ctx *fasthttp.RequestCtx, err error) {
 		return
 	}
 	defer func() { c.mute = true }()
-	if c.fresh {
-		return // nothing came before the time was over
-	}
 	r := badRequest("malformed request")
 	var small *fasthttp.ErrSmallBuffer
 	switch {

@@ -17,7 +17,10 @@ const maxInterim = 16
 func (j *job) readHead(br *bufio.Reader) error {
 	for range maxInterim {
 		raw, err := j.peekHead(br)
-		if err != nil {
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return j.takeLongHead(br)
+		case err != nil:
 			return err
 		}
 		line, block, ok := cutStatus(raw)
@@ -86,10 +89,14 @@ func appendStatus(dst, line []byte) []byte {
 
 // takeHead moves the head out of the reader's buffer, which the body reuses.
 func (j *job) takeHead(br *bufio.Reader, raw []byte, code int) error {
-	s := append(j.scratch.b[:0], raw...)
-	j.scratch.b = s
+	j.scratch.b = append(j.scratch.b[:0], raw...)
 	_, _ = br.Discard(len(raw))
-	_, block, _ := cutStatus(s)
+	return j.scanHead(code)
+}
+
+// scanHead looks at the answer's head, which is in scratch.
+func (j *job) scanHead(code int) error {
+	_, block, _ := cutStatus(j.scratch.b)
 	if err := j.resp.scan(block[:len(block)-2]); err != nil {
 		return errGarbage
 	}
@@ -97,7 +104,35 @@ func (j *job) takeHead(br *bufio.Reader, raw []byte, code int) error {
 	return nil
 }
 
-// peekHead waits for a whole head. It stays in the reader.
+// takeLongHead is takeHead for one that the reader has no room for, as deprecation
+// warnings can make it. No interim answer is so long.
+func (j *job) takeLongHead(br *bufio.Reader) error {
+	end := []byte("\r\n\r\n")
+	s := j.scratch.b[:0]
+	for !bytes.HasSuffix(s, end) {
+		if len(s) > longHead {
+			return errGarbage
+		}
+		part, err := br.ReadSlice('\n')
+		s = append(s, part...)
+		j.scratch.b = s
+		switch {
+		case err == nil, errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return errReset
+		default:
+			return err
+		}
+	}
+	line, _, ok := cutStatus(s)
+	if !ok || statusOf(line) < 200 {
+		return errGarbage
+	}
+	return j.scanHead(statusOf(line))
+}
+
+// peekHead waits for a whole head. It stays in the reader, which may be too small
+// for it (bufio.ErrBufferFull).
 func (j *job) peekHead(br *bufio.Reader) ([]byte, error) {
 	for seen := 0; ; {
 		b, err := br.Peek(br.Buffered())
@@ -110,10 +145,7 @@ func (j *job) peekHead(br *bufio.Reader) ([]byte, error) {
 		}
 		seen = len(b)
 		if _, err := br.Peek(seen + 1); err != nil {
-			switch {
-			case errors.Is(err, bufio.ErrBufferFull):
-				return nil, errGarbage
-			case errors.Is(err, io.EOF):
+			if errors.Is(err, io.EOF) {
 				return nil, errReset
 			}
 			return nil, err

@@ -101,8 +101,12 @@ func (p *Proxy) newUpstream(cfg *Config, address string) (*upstream, error) {
 	return n, nil
 }
 
-// answerHead bounds the status line and headers of an answer.
-const answerHead = 64 << 10
+// answerHead is the room for the status line and headers of an answer, longHead
+// what they may have at most: longer ones than the room are copied.
+const (
+	answerHead = 64 << 10
+	longHead   = 256 << 10
+)
 
 // dial makes a connection for the pool.
 func (n *upstream) dial(string) (net.Conn, error) {

@@ -230,3 +230,47 @@ func TestLingerEnds(t *testing.T) {
 		})
 	}
 }
+
+// A request that is refused is told so also where it came together with one before.
+func TestBadRequestBehindAGoodOne(t *testing.T) {
+	n := recording(t)
+	p := start(t, Deps{}, func(c *Config) { c.HeaderTimeout = 300 * time.Millisecond }, n.url())
+	for name, c := range map[string]struct {
+		second string
+		status int
+	}{
+		"two lengths":   {"POST /bad HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400},
+		"odd name":      {"GET /bad HTTP/1.1\r\nHost: h\r\nA\x01: b\r\n\r\n", 400},
+		"not HTTP":      {"\x16\x03\x01\x02\r\n", 400},
+		"half a line":   {"GET /bad HT", 408},
+		"malformed all": {"GET /bad HTTP/1.1\r\nHost: h\r\nConnection: " + strings.Repeat("a,", 20) + "\r\n\r\n", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := dial(t, p.addr)
+			conn.write(getRoot + c.second)
+			if a := conn.read("GET"); a.status() != 200 {
+				t.Fatalf("the first: %q %v", a.line, a.err)
+			}
+			checkRefusal(t, conn.read("GET"), c.status, "proxy_bad_request")
+			if b, err := conn.br.ReadByte(); err != io.EOF {
+				t.Errorf("then %q %v", b, err)
+			}
+		})
+	}
+	for _, s := range n.requests() {
+		if strings.Contains(s.line, "bad") {
+			t.Errorf("the node saw %q", s.raw)
+		}
+	}
+}
+
+// What Connection names is missing at the node, and so is added.
+func TestForwardedNamedAway(t *testing.T) {
+	n := recording(t)
+	p := start(t, Deps{}, func(c *Config) { c.Forwarded = "append" }, n.url())
+	dial(t, p.addr).ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: X-Forwarded-Proto, x-forwarded-host\r\nX-Forwarded-Proto: a\r\nX-Forwarded-Host: b\r\n\r\n")
+	s := n.requests()[0]
+	if proto, host := s.get("x-forwarded-proto"), s.get("x-forwarded-host"); fmt.Sprint(proto, host) != "[http] [h]" {
+		t.Errorf("the node saw %q", s.headers)
+	}
+}
