@@ -22,19 +22,27 @@ type sourceCluster struct {
 	cfg proxy.Config
 	log *zap.Logger
 
-	mu     sync.Mutex
-	id     es.Identity
-	failed time.Time // when it was last asked in vain
-	told   bool      // that it could not be identified
+	mu    sync.Mutex
+	id    es.Identity
+	again time.Time     // it is not to be asked before
+	pause time.Duration // after the last question in vain
+	told  bool          // that it could not be identified
 }
 
+// An answer holds for sourceFresh: the upstream's name may lead to another cluster
+// one day. What was asked in vain is left alone for longer each time.
+const (
+	sourceFresh    = 5 * time.Second
+	sourceMaxPause = 5 * time.Minute
+)
+
 // ask asks the upstream's nodes in turn, until one has answered, and for a while
-// not again if none has. Not to know is no obstacle: a secured cluster does not
-// answer the proxy, which has no credentials.
+// not again. Not to know is no obstacle: a secured cluster does not answer the
+// proxy, which has no credentials.
 func (c *sourceCluster) ask(ctx context.Context) es.Identity {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.id.UUID != "" || time.Since(c.failed) < identifyWait {
+	if time.Now().Before(c.again) {
 		return c.id
 	}
 	ctx, cancel := context.WithTimeout(ctx, identifyWait)
@@ -46,13 +54,14 @@ func (c *sourceCluster) ask(ctx context.Context) es.Identity {
 	}
 	for _, t.URL = range c.cfg.Upstreams {
 		if id, err := replay.Identify(ctx, t); err == nil {
-			c.id = id
+			c.id, c.again, c.pause = id, time.Now().Add(sourceFresh), 0
 			return id
 		}
 	}
-	if c.failed = time.Now(); !c.told {
+	c.pause = min(max(2*c.pause, identifyWait), sourceMaxPause)
+	if c.again = time.Now().Add(c.pause); !c.told && c.id.UUID == "" {
 		c.told = true
 		c.log.Warn("the source cluster could not be identified: a replay against it will not be recognised")
 	}
-	return es.Identity{}
+	return c.id
 }

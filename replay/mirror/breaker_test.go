@@ -213,7 +213,7 @@ func TestTrialThatPanics(t *testing.T) {
 	d.answer(replay.ErrRefused)
 	d.asked(d.t, "")
 	d.is(t, BreakerHalfOpen)
-	g := &guarded{newCluster(func(context.Context, *replay.Shot) replay.Answer { panic("fault") }), d.breaker}
+	g := &guarded{newCluster(func(context.Context, *replay.Shot) replay.Answer { panic("fault") }), d.breaker, "mark"}
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -59,6 +60,7 @@ type Mirror struct {
 	opt  Options
 	log  *zap.Logger
 	send replay.Config // the engine's; what the guards look at
+	mark string        // MirrorHeader's value, by which what it sent is known when it comes back
 
 	door    *door
 	queue   *queue
@@ -104,7 +106,7 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	m := &Mirror{
 		cfg: cfg, opt: o, log: o.Log, send: cfg.Engine(), door: newDoor(),
 		queue: newQueue(int64(cfg.Queue), cfg.InFlight), keeper: newKeeper(o.Log), run: o.Run,
-		kick: make(chan struct{}, 1), tick: make(chan struct{}), done: make(chan struct{}),
+		mark: rand.Text(), kick: make(chan struct{}, 1), tick: make(chan struct{}), done: make(chan struct{}),
 	}
 	m.breaker = newBreaker(&cfg, m.breakerChanged)
 	m.sample.Store(math.Float64bits(cfg.Sample))
@@ -119,7 +121,7 @@ func New(cfg Config, o Options) (*Mirror, error) {
 	}
 	m.send.Origin = max(0, time.Since(m.run.Started))
 	m.engine = replay.New(m.send, replay.Deps{
-		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker}, Lines: m.keeper, Judge: m.judge, Counted: o.Counted,
+		Feed: newFeed(m), Target: &guarded{o.Target, m.breaker, m.mark}, Lines: m.keeper, Judge: m.judge, Counted: o.Counted,
 		Mapper: o.Mapper, Who: m.who, Veil: o.Veil, Log: o.Log,
 	})
 	m.start()
@@ -246,10 +248,14 @@ func (m *Mirror) shed(x *capture.Exchange) string {
 }
 
 // fromMirror tells that a mirror sent the request: the way to its target, this
-// one's or another's, leads through here.
+// one's or another's, leads through here. This one's target is left alone then: the
+// source has what it was sent, twice.
 func (m *Mirror) fromMirror(x *capture.Exchange) bool {
 	for i := range x.Header {
 		if len(x.Header[i].Name) == len(replay.MirrorHeader) && strings.EqualFold(x.Header[i].Name, replay.MirrorHeader) {
+			if state, _ := m.breaker.now(); state != BreakerOpen && x.Header[i].Value == m.mark {
+				m.breaker.trip(time.Now(), whyNot(replay.ErrTargetIsProxy))
+			}
 			if m.looped.CompareAndSwap(false, true) {
 				m.log.Warn("a mirror's requests come through this proxy: they are not mirrored again")
 			}

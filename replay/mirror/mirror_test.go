@@ -213,7 +213,7 @@ func TestMirrorSends(t *testing.T) {
 		if len(shots) != 2 {
 			t.Fatalf("%d shots", len(shots))
 		}
-		want := []capture.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Opaque-Id", Value: "mine"}, {Name: replay.MirrorHeader, Value: "1"}}
+		want := []capture.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Opaque-Id", Value: "mine"}, {Name: replay.MirrorHeader, Value: b.mark}}
 		if x := shots[0]; x.Method != "POST" || x.Target != "/secret/_search?n=2" || string(x.Body) != search || fmt.Sprint(x.Header) != fmt.Sprint(want) {
 			t.Errorf("sent %+v", x)
 		}
@@ -365,6 +365,119 @@ func TestMirrorHearsWhoTheSourceIs(t *testing.T) {
 		b.offer(1, search)
 		if s := b.end(t); s.Sent != 1 || s.Why != "target_is_source" || s.Shed[ShedBreaker] != 2 {
 			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A target that answers well may become the source, or a proxy, while requests go to
+// it: by a name that leads elsewhere, on either side.
+func TestMirrorTargetThatTurns(t *testing.T) {
+	target := es.Identity{UUID: "target", Flavor: es.FlavorSandbox}
+	for name, x := range map[string]struct {
+		target, source es.Identity
+		err            error
+		want           string
+	}{
+		"target becomes source": {es.Identity{UUID: "source"}, es.Identity{UUID: "source"}, nil, "target_is_source"},
+		"source becomes target": {target, target, nil, "target_is_source"},
+		"target becomes proxy":  {es.Identity{}, es.Identity{UUID: "source"}, replay.ErrTargetIsProxy, "target_is_proxy"},
+		"another cluster":       {es.Identity{UUID: "other"}, es.Identity{UUID: "source"}, nil, ""},
+		"neither says":          {es.Identity{}, es.Identity{}, replay.ErrTargetUnreachable, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var turned atomic.Bool
+				var asked atomic.Int64
+				b := begin(t, func(_ *Config, o *Options) {
+					o.Source = func(context.Context) es.Identity {
+						if turned.Load() {
+							return x.source
+						}
+						return es.Identity{UUID: "source"}
+					}
+					o.Ask = func(context.Context) (es.Identity, error) {
+						if asked.Add(1); turned.Load() {
+							return x.target, x.err
+						}
+						return target, nil
+					}
+				}, answers)
+				if err := b.Identify(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Minute)
+				b.offer(1, search)
+				<-time.After(time.Second)
+				if n := asked.Load(); n < 6 || n > 8 {
+					t.Errorf("asked %d times in a minute", n)
+				}
+				turned.Store(true)
+				<-time.After(identifyEvery + time.Second)
+				b.offer(1, search)
+				<-time.After(time.Minute)
+				b.offer(1, search)
+				<-time.After(time.Second)
+				if st := b.Stats(); x.want != "" && (st.Sent != 1 || st.Why != x.want) || x.want == "" && (st.Sent != 3 || st.Breaker != BreakerClosed) {
+					t.Errorf("%d sent, %s, %s", st.Sent, st.Breaker, st.Why)
+				}
+				turned.Store(false)
+				<-time.After(Default().BreakerMaxWait + time.Second)
+				b.offer(1, search)
+				<-time.After(time.Second)
+				if st := b.end(t); st.Breaker != BreakerClosed {
+					t.Errorf("%s, though it is back: %s", st.Breaker, st.Why)
+				}
+			})
+		})
+	}
+}
+
+// A proxy may come to stand before another cluster: what its clients heard first
+// does not hold for ever.
+func TestMirrorHearsThatTheSourceIsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, answers)
+		if err := b.Identify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, uuid := range []string{"first", "target"} {
+			b.offer(1, search)
+			<-time.After(time.Second)
+			b.offered++
+			b.Offer(&capture.Exchange{
+				Method: "GET", Target: "/", Status: 200, Answer: []byte(`{"version":{"number":"8.19.0"},"cluster_uuid":"` + uuid + `"}`),
+				Free: func(*capture.Exchange) { b.released.Add(1) },
+			})
+		}
+		b.offer(1, search)
+		if s := b.end(t); s.Sent != 2 || s.Why != "target_is_source" {
+			t.Errorf("%d sent, %q", s.Sent, s.Why)
+		}
+	})
+}
+
+// What comes back from the target's place tells at once that it leads here; what
+// another mirror sent does not.
+func TestMirrorSeesItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, answers)
+		if err := b.Identify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.offer(1, search)
+		<-time.After(time.Second)
+		shots := b.shots()
+		if len(shots) != 1 {
+			t.Fatalf("%d sent", len(shots))
+		}
+		b.offer(2, search, capture.Header{Name: replay.MirrorHeader, Value: "1"})
+		if st := b.Stats(); st.Breaker != BreakerClosed {
+			t.Errorf("%s for another's request", st.Breaker)
+		}
+		b.offer(2, search, shots[0].Header...)
+		b.offer(1, search)
+		if s := b.end(t); s.Sent != 1 || s.Why != "target_is_proxy" || s.Shed[ShedLoop] != 2 || s.Shed[ShedBreaker] != 1 {
+			t.Errorf("%d sent, %q, %v", s.Sent, s.Why, s.Shed)
 		}
 	})
 }

@@ -15,10 +15,11 @@ import (
 // classNotSent is what a request comes to that this machine could not send.
 const classNotSent = "not_sent"
 
-// guarded is a target behind the breaker.
+// guarded is a target behind the breaker. What it sends bears the mirror's mark.
 type guarded struct {
 	replay.Target
 	breaker *breaker
+	mark    string
 }
 
 var _ replay.Target = (*guarded)(nil)
@@ -29,6 +30,11 @@ func (g *guarded) Send(shot *replay.Shot, ans *replay.Answer) {
 	if !may {
 		ans.Shed = ShedBreaker
 		return
+	}
+	for i := range shot.Header {
+		if shot.Header[i].Name == replay.MirrorHeader {
+			shot.Header[i].Value = g.mark
+		}
 	}
 	class := classNotSent
 	defer func() { g.breaker.end(time.Now(), class, trial) }() // a panic must not leave it waiting for its trial
@@ -71,6 +77,10 @@ func (m *Mirror) identify(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return err
 	}
+	if errors.Is(err, replay.ErrTargetIsSource) || errors.Is(err, replay.ErrTargetIsProxy) {
+		m.breaker.trip(time.Now(), whyNot(err)) // however well it answers
+		return err
+	}
 	m.breaker.asked(time.Now(), whyNot(err))
 	return err
 }
@@ -79,37 +89,36 @@ func (m *Mirror) identify(ctx context.Context) error {
 const maxInfo = 16 << 10
 
 // learn reads who the source is where it tells a client: a secured cluster tells
-// the proxy nothing, which has no credentials. If it is the target, that is left
-// alone.
+// the proxy nothing, which has no credentials. The last word counts: a name may lead
+// to another cluster one day. If it is the target, that is left alone.
 func (m *Mirror) learn(x *capture.Exchange) {
-	if m.source.Load() != nil || x.Status != 200 || len(x.Answer) == 0 || len(x.Answer) > maxInfo || x.AnswerCoding != "" {
+	if x.Status != 200 || len(x.Answer) == 0 || len(x.Answer) > maxInfo || x.AnswerCoding != "" {
 		return
 	}
 	id, err := es.ParseIdentity(x.Answer)
 	if err != nil || id.UUID == "" {
 		return
 	}
-	m.source.Store(&id)
+	if old := m.source.Swap(&id); old != nil && old.UUID == id.UUID {
+		return
+	}
 	if err := replay.Distinct(m.who(), id.UUID); err != nil {
 		m.breaker.trip(time.Now(), whyNot(err))
 	}
 }
 
-// sourceUUID is what is known of the source, "" if nothing is.
-func (m *Mirror) sourceUUID(ctx context.Context) string {
-	if id := m.source.Load(); id != nil {
-		return id.UUID
-	}
-	if m.opt.Source == nil {
-		return ""
-	}
-	return m.opt.Source(ctx).UUID
-}
-
-// checkTarget compares the target with the source, and notes what it is.
+// checkTarget compares the target with the source, as clients and as the proxy
+// were told of it, and notes what it is.
 func (m *Mirror) checkTarget(ctx context.Context, id es.Identity) error {
-	if err := replay.Distinct(id, m.sourceUUID(ctx)); err != nil {
-		return err
+	if told := m.source.Load(); told != nil {
+		if err := replay.Distinct(id, told.UUID); err != nil {
+			return err
+		}
+	}
+	if m.opt.Source != nil {
+		if err := replay.Distinct(id, m.opt.Source(ctx).UUID); err != nil {
+			return err
+		}
 	}
 	if old := m.identity.Swap(&id); old == nil || *old != id {
 		m.describe(func(r *replay.Run) { r.Target = id })
@@ -143,22 +152,30 @@ func (m *Mirror) who() es.Identity {
 	return es.Identity{}
 }
 
-// watch asks a target that is left alone, when its time has come, whether it is
-// back, until ctx ends.
+// identifyEvery is how often a target that answers is asked who it is: its name may
+// lead to another cluster one day, to the source among others.
+const identifyEvery = 10 * time.Second
+
+// watch asks a target who it is: one that is left alone when its time has come, any
+// other by and by, until ctx ends.
 func (m *Mirror) watch(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
-		wait := time.Hour
+	asked := time.Now()
+	due := func() time.Time {
 		if until, open := m.breaker.due(); open {
-			wait = time.Until(until)
+			return until
 		}
-		timer.Reset(wait)
+		return asked.Add(identifyEvery)
+	}
+	for {
+		timer.Reset(time.Until(due()))
 		select {
 		case <-timer.C:
 			m.asking.Lock()
-			if until, open := m.breaker.due(); open && !time.Now().Before(until) {
+			if !time.Now().Before(due()) {
 				_ = m.identify(ctx) // the breaker keeps why not, and tells of it
+				asked = time.Now()
 			}
 			m.asking.Unlock()
 		case <-m.kick:
