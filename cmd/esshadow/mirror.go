@@ -113,7 +113,7 @@ func (g *gateway) startMirror(ctx context.Context, p policy, ask askTarget, s *s
 		return err
 	}
 	g.mirror, seen.stats = m, m.Stats
-	g.held = append(g.held, m.QueueBytes, client.AnswerBytes)
+	g.held = append(g.held, m.MemoryBytes, client.AnswerBytes)
 	if err := seen.register(g.registry); err != nil {
 		return err
 	}

@@ -172,10 +172,18 @@ func (m *Mirror) Stats() Stats {
 	return s
 }
 
-// QueueBytes is Stats.QueueBytes alone.
-func (m *Mirror) QueueBytes() int64 {
+// MemoryBytes is Stats.QueueBytes and what it takes to make a request of the
+// largest exchange of late, which the queue does not count: its body as it is sent,
+// what the sanitiser makes of it, and that grows by doubling.
+func (m *Mirror) MemoryBytes() int64 {
 	held, _ := m.queue.now()
-	return held
+	return held + 4*m.largest.Load()
+}
+
+// took notes the size of an exchange. The largest one is forgotten by and by.
+func (m *Mirror) took(size int64) {
+	last := m.largest.Load()
+	m.largest.Store(max(size, last-(last+63)/64))
 }
 
 func (d *door) addTo(s *Stats) {

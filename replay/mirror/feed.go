@@ -63,6 +63,7 @@ func (f *feed) take(e entry) (q *replay.Live) {
 		}
 	}()
 	x := e.x
+	f.m.took(e.weight)
 	coding := headerOf(x.Header, "Content-Encoding")
 	body, err := f.decoder.Decode(coding, x.Body)
 	plain := err == nil

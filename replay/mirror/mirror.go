@@ -70,6 +70,7 @@ type Mirror struct {
 
 	sample   atomic.Uint64 // Float64bits of the ratio
 	inFlight atomic.Int64
+	largest  atomic.Int64 // bytes of the largest exchange of late; the feed alone writes it
 	paused   atomic.Bool
 	closed   atomic.Bool
 	fault    atomic.Bool // a panic was logged

@@ -706,3 +706,28 @@ func TestForsaken(t *testing.T) {
 		}
 	})
 }
+
+// Making a request of a large exchange takes memory that the queue does not count:
+// the process must expect it, and not for ever.
+func TestMirrorMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := begin(t, nil, answers)
+		if err := b.Identify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		const large = 4 << 20
+		b.offer(1, `{"query":{"match":{"name":"`+strings.Repeat("x", large)+`"}}}`)
+		<-time.After(time.Second)
+		if n := b.MemoryBytes(); n < 4*large || n > 6*large {
+			t.Errorf("%d bytes after a request of %d", n, large)
+		}
+		for range 1000 {
+			b.offer(1, search)
+			<-time.After(10 * time.Millisecond)
+		}
+		if n := b.MemoryBytes(); n > 64<<10 {
+			t.Errorf("%d bytes after many small requests", n)
+		}
+		b.end(t)
+	})
+}
