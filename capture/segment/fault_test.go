@@ -378,6 +378,75 @@ func TestTickNoticesAFileTakenAway(t *testing.T) {
 	}
 }
 
+// What stands in the place of the file, or of a directory above it, is noticed before
+// the next block is written, and never given the name of a whole file.
+func TestAnotherFileInItsPlace(t *testing.T) {
+	replaced := map[string]func(dir, path string) error{
+		"the directory by a file": func(dir, _ string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.WriteFile(dir, nil, 0o600))
+		},
+		"the directory by a link to itself": func(dir, _ string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.Symlink(dir, dir))
+		},
+		"the directory by a copy": func(dir, _ string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.CopyFS(dir, os.DirFS(dir+".old")))
+		},
+		"the file by a copy": func(_, path string) error {
+			b, err := os.ReadFile(path)
+			return errors.Join(err, os.Remove(path), os.WriteFile(path, b, 0o600))
+		},
+	}
+	for name, replace := range replaced {
+		for how, write := range map[string]func(*Writer) error{
+			"flush": (*Writer).Flush, "rotate": (*Writer).Rotate,
+			"tick":  func(w *Writer) error { return w.Tick(day.Add(lookEvery)) },
+			"close": func(w *Writer) error { return w.Close(nil) },
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "d")
+				l := ledger{offered: 5}
+				w := newWriter(t, testConfig(dir), WithFreeSpace(plenty), OnWritten(l.done))
+				its := items(5)
+				fill(t, w, its[:3], 0)
+				if err := w.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				fill(t, w, its[3:], 0)
+				final := w.final
+				if err := replace(dir, w.path); err != nil {
+					t.Log("this system keeps open files where they are:", err)
+					return
+				}
+				err := write(w)
+				l.fault(err)
+				if !errors.Is(err, ErrGone) {
+					t.Errorf("%v", err)
+				}
+				if exists(final) {
+					t.Error("what was put there has the name of a whole file")
+				}
+				same(t, "lost", l.lost, uint64(2))
+				l.balanced(t, w)
+			})
+		}
+	}
+	t.Run("rotate with nothing pending", func(t *testing.T) {
+		w := newWriter(t, testConfig(t.TempDir()))
+		fill(t, w, items(2), 0)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		final := w.final
+		if err := replaced["the file by a copy"]("", w.path); err != nil {
+			t.Log("this system keeps open files where they are:", err)
+			return
+		}
+		if err := w.Rotate(); !errors.Is(err, ErrGone) || exists(final) || w.Err() != nil {
+			t.Errorf("%v, then %v", err, w.Err())
+		}
+	})
+}
+
 // Where no next file can be made, lines are refused until Reopen can.
 func TestCannotBeginTheNextFile(t *testing.T) {
 	d := &disk{room: -1}

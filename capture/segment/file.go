@@ -88,6 +88,22 @@ func samePath(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
+// inPlace says whether path still names the file. A name that cannot be looked at, as
+// where a directory above it lets nobody in for a while, is taken for the file's; so is
+// any name of a file that cannot say which one it is.
+func inPlace(f File, path string) bool {
+	at, err := os.Lstat(path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !leadsNowhere(err)
+	}
+	known, ok := f.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return true
+	}
+	own, err := known.Stat()
+	return err != nil || os.SameFile(own, at)
+}
+
 // exists says whether path names anything.
 func exists(path string) bool {
 	_, err := os.Lstat(path)

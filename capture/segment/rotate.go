@@ -241,20 +241,31 @@ func (w *Writer) sync() error {
 	return nil
 }
 
-// look finds out that the file, or its directory, was taken away: writes to it
-// succeed, and nobody would ever read them.
+// look finds out that the file, or its directory, was taken away or that another
+// stands in its place: writes to it succeed, and nobody would ever read them.
 func (w *Writer) look() error {
 	w.looked = w.now
-	if _, err := os.Lstat(w.path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if err := w.mislaid(); err != nil {
+		return w.lose(err)
+	}
+	return nil
+}
+
+// mislaid gives a file up that its path does not name any more.
+func (w *Writer) mislaid() error {
+	if inPlace(w.file, w.path) {
 		return nil
 	}
 	err := fmt.Errorf("segment %s: %w", w.path, ErrGone)
 	w.abandon(err)
-	return w.lose(err)
+	return err
 }
 
 // finish writes the footer, forces the file to the disk and gives it its name.
 func (w *Writer) finish() error {
+	if err := w.mislaid(); err != nil {
+		return err // what stands there now is not for us to name
+	}
 	totals := w.opt.drops()
 	w.table.Drops = since(totals, w.dropped)
 	b, err := appendFooter(nil, w.mark, &w.table)

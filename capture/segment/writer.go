@@ -196,15 +196,17 @@ func (w *Writer) cut() error {
 	if w.file == nil {
 		return w.lose(w.err)
 	}
+	if err := w.look(); err != nil {
+		return err
+	}
 	if err := w.room(int64(len(w.raw)) + blockLen); err != nil {
 		return w.lose(err)
 	}
-	w.pack()
-	if err := w.write(w.out); err != nil {
-		return w.lose(err)
+	closed, err := w.put()
+	if err != nil {
+		return errors.Join(closed, w.lose(err))
 	}
 	w.wrote()
-	var err error
 	if w.cfg.Sync == SyncBlock {
 		err = w.sync()
 	}
@@ -212,7 +214,24 @@ func (w *Writer) cut() error {
 	if full && w.file != nil {
 		err = errors.Join(err, w.rotate())
 	}
-	return err
+	return errors.Join(closed, err)
+}
+
+// put writes the pending lines as a block. Where the system lets the file grow no
+// further, as by a limit of the process or of the file system, it goes into the next
+// one; closed is what closing this one came to.
+func (w *Writer) put() (closed, err error) {
+	w.pack()
+	err = w.write(w.out)
+	if !tooLarge(err) || w.file == nil || len(w.table.Blocks) == 0 {
+		return nil, err
+	}
+	closed = w.rotate()
+	if w.file == nil {
+		return closed, w.err
+	}
+	w.pack()
+	return closed, w.write(w.out)
 }
 
 // pack makes header and data frame of the pending lines in out.
