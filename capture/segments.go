@@ -31,11 +31,12 @@ func OpenSegments(cfg segment.Config, meta segment.Meta, log *zap.Logger, opts .
 }
 
 func repaired(log *zap.Logger) func(segment.Report, error) {
-	return func(_ segment.Report, err error) {
+	return func(r segment.Report, err error) {
 		if err != nil {
 			log.Warn("segment of an earlier run cannot be repaired", zap.Error(err))
 			return
 		}
-		log.Info("segment of an earlier run repaired")
+		log.Info("segment of an earlier run repaired",
+			zap.String("file", r.Path), zap.Uint64("records", r.Records), zap.Int64("bytes_cut", r.Cut))
 	}
 }

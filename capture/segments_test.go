@@ -7,12 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/esshadow/esshadow/capture/segment"
 )
@@ -43,6 +46,48 @@ func onDisk(t *testing.T, cfg segment.Config, opts ...segment.Option) *fixture {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// What is done to a file of an earlier run is logged with its name and what it holds.
+func TestRepairIsLogged(t *testing.T) {
+	dir := t.TempDir()
+	cfg := segmentConfig(dir)
+	left, err := segment.NewWriter(cfg, testMeta(), time.Now(), segment.WithOpener(func(path string) (segment.File, error) {
+		return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) // without the lock, as after a kill
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(left.Append([]byte("{}"), 1), left.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	path := left.Stats().Path
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("torn"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	core, seen := observer.New(zap.InfoLevel)
+	w, err := OpenSegments(cfg, testMeta(), zap.New(core))(Report{Written: func(segment.Written) {}, Drops: func() map[string]uint64 { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(nil); err != nil {
+		t.Fatal(err)
+	}
+	lines := seen.FilterMessage("segment of an earlier run repaired").All()
+	if len(lines) != 1 {
+		t.Fatalf("%v", seen.All())
+	}
+	want := map[string]any{"file": strings.TrimSuffix(path, ".open"), "records": uint64(1), "bytes_cut": int64(len("torn"))}
+	if diff := cmp.Diff(want, lines[0].ContextMap()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestRecorderToSource(t *testing.T) {

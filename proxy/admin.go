@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
 )
 
 // Readiness is the body of /readyz.
@@ -111,9 +115,10 @@ func writeJSON(w http.ResponseWriter, code int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// ServeAdmin serves h on ln until ctx ends.
-func ServeAdmin(ctx context.Context, ln net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+// ServeAdmin serves h on ln until ctx ends, and tells faults, where there is one to
+// tell, what goes wrong below h.
+func ServeAdmin(ctx context.Context, ln net.Listener, h http.Handler, faults *zap.Logger) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, ErrorLog: adminLog(faults)}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
 	select {
@@ -130,4 +135,33 @@ func ServeAdmin(ctx context.Context, ln net.Listener, h http.Handler) error {
 		return fmt.Errorf("admin: %w", err)
 	}
 	return nil
+}
+
+// adminFaults takes what net/http has to say. It repeats itself each second while it
+// cannot accept.
+type adminFaults struct {
+	log   *zap.Logger
+	mu    sync.Mutex
+	short shortage
+}
+
+func adminLog(to *zap.Logger) *log.Logger {
+	if to == nil {
+		return nil // net/http has one of its own
+	}
+	return log.New(&adminFaults{log: to.With(zap.String("address", "admin"))}, "", 0)
+}
+
+// Write implements io.Writer.
+func (f *adminFaults) Write(b []byte) (int, error) {
+	text := strings.TrimSpace(string(b))
+	if why, ok := strings.CutPrefix(text, "http: Accept error: "); ok {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		why, _, _ = strings.Cut(why, "; retrying")
+		f.short.tell(f.log, errors.New(why))
+		return len(b), nil
+	}
+	f.log.Error("fault in serving", zap.String("error", text))
+	return len(b), nil
 }

@@ -41,7 +41,7 @@ func TestAdmin(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- ServeAdmin(ctx, ln, p.AdminHandler(reg, func(r *Readiness) { r.Capture = map[string]string{"state": "on"} }))
+		ended <- ServeAdmin(ctx, ln, p.AdminHandler(reg, func(r *Readiness) { r.Capture = map[string]string{"state": "on"} }), nil)
 	}()
 	admin := "http://" + ln.Addr().String()
 

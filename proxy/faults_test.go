@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 // deafNode takes a request's first line and then nothing any more.
@@ -167,5 +170,36 @@ func TestAcceptErrors(t *testing.T) {
 				t.Errorf("ended with %v", err)
 			}
 		})
+	}
+}
+
+// A shortage is told once a while with what lacks, not at each try, by the clients'
+// address and by the admin one; other faults of the latter each.
+func TestShortageIsToldOnce(t *testing.T) {
+	core, seen := observer.New(zap.WarnLevel)
+	log := zap.New(core)
+	var s shortage
+	for range 10 {
+		s.tell(log, syscall.EMFILE)
+	}
+	admin := adminLog(log)
+	for range 10 {
+		admin.Printf("http: Accept error: %v; retrying in %v", syscall.EMFILE, time.Second)
+	}
+	all := seen.TakeAll()
+	if len(all) != 2 {
+		t.Fatalf("%d lines: %v", len(all), all)
+	}
+	for i, address := range []any{nil, "admin"} {
+		if fields := all[i].ContextMap(); fields["error"] != syscall.EMFILE.Error() || fields["address"] != address {
+			t.Errorf("%v", fields)
+		}
+	}
+	s.told = s.told.Add(-time.Minute)
+	s.tell(log, syscall.EMFILE)
+	admin.Print("http: panic serving")
+	admin.Print("http: panic serving")
+	if n := seen.Len(); n != 3 {
+		t.Errorf("%d lines, want 3", n)
 	}
 }

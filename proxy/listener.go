@@ -36,6 +36,7 @@ type listener struct {
 	empty chan struct{} // closed when the backlog was found empty at the end
 	once  sync.Once
 	id    uint64
+	short shortage
 }
 
 func (s *connSet) listen(p *Proxy, ln net.Listener) *listener {
@@ -76,12 +77,22 @@ func (l *listener) Accept() (net.Conn, error) {
 		if !passing(err) {
 			return nil, err
 		}
-		l.p.log.Warn("cannot accept connections for now", zap.Duration("pause", pause))
+		l.short.tell(l.p.log, err)
 		select {
 		case <-time.After(pause):
 		case <-l.ended:
 			return nil, io.EOF
 		}
+	}
+}
+
+// shortage tells of connections that cannot be taken for now, once a while.
+type shortage struct{ told time.Time }
+
+func (s *shortage) tell(log *zap.Logger, err error) {
+	if now := time.Now(); s.told.IsZero() || now.Sub(s.told) >= time.Minute {
+		s.told = now
+		log.Warn("cannot accept connections for now", zap.Error(err))
 	}
 }
 

@@ -228,7 +228,7 @@ func (g *gateway) serve(ctx context.Context, s *streams, set *settings) error {
 		admin = aln.Addr().String()
 		g.admin = admin
 		warnOfToken(s, cfg.Proxy.AdminTokenFile)
-		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, g.adminHandler()) }()
+		go func() { adminDone <- proxy.ServeAdmin(adminCtx, aln, g.adminHandler(), g.log) }()
 	} else {
 		adminDone <- nil
 	}

@@ -111,7 +111,7 @@ func serveReplay(ctx context.Context, ln net.Listener, m *replayMetrics) (end fu
 	proxy.HandleAlive(mux, reg)
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
-	go func() { served <- proxy.ServeAdmin(ctx, ln, mux) }()
+	go func() { served <- proxy.ServeAdmin(ctx, ln, mux, nil) }()
 	return func() error {
 		stop()
 		return <-served
