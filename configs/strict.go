@@ -98,7 +98,21 @@ func (d *document) scalar(n ast.Node, t reflect.Type, path string) {
 
 // at is a mistake with the file, the line and the line's text.
 func (d *document) at(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w\n  %d | %s", d.name, line, fmt.Errorf(format, args...), line, d.line(line))
+	return fmt.Errorf("%s:%d: %w\n  %d | %s", d.name, line, fmt.Errorf(format, args...), line, shown(d.line(line)))
+}
+
+// mostShown bounds what of a line stands in a message: a file that was taken for a
+// configuration by mistake may have no end of line at all.
+const mostShown = 160 // characters
+
+func shown(line string) string {
+	n := 0
+	for at := range line {
+		if n++; n > mostShown {
+			return line[:at] + " …"
+		}
+	}
+	return line
 }
 
 // parserError is an error of the YAML library in our form.

@@ -94,6 +94,17 @@ func TestDecodeNamesLineAndWhatIsAllowed(t *testing.T) {
 	}
 }
 
+// A file without line ends, as a binary one, does not become a message of its length.
+func TestOneLongLine(t *testing.T) {
+	for _, text := range []string{"nomen: " + strings.Repeat("é", 1<<20), "share: [" + strings.Repeat("é", 1<<20)} {
+		var s sample
+		err := decode("f.yml", []byte(text), &s)
+		if err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), text[:60]) || !strings.HasSuffix(err.Error(), "é …") {
+			t.Errorf("%.300v", err)
+		}
+	}
+}
+
 func TestLocate(t *testing.T) {
 	text := []byte("name: x\nsub:\n  n: -1\n")
 	err := locate("f.yml", text, errors.Join(errors.New("sub.n: -1 is negative"), errors.New("sub.items: none given"), errors.New("other trouble")))
