@@ -32,12 +32,22 @@ const rotateWait = 10 * time.Second
 type controlError struct {
 	status int
 	msg    string
+	why    error // for the log alone, nil: no more than msg
 }
 
 func (e *controlError) Error() string { return e.msg }
 
+// logged is what the log says of an answer that says no.
+func logged(err error) error {
+	var e *controlError
+	if errors.As(err, &e) && e.why != nil {
+		return e.why
+	}
+	return err
+}
+
 func refusal(status int, format string, args ...any) error {
-	return &controlError{status, fmt.Sprintf(format, args...)}
+	return &controlError{status: status, msg: fmt.Sprintf(format, args...)}
 }
 
 // deed is one thing that can be asked for.
@@ -65,7 +75,7 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	all := deeds()
 	i := slices.IndexFunc(all, func(d deed) bool { return d.path == r.URL.Path })
 	if err := c.allowed(r); err != nil {
-		c.g.log.Warn("control refused", zap.String("from", r.RemoteAddr), zap.Error(err))
+		c.g.log.Warn("control refused", zap.String("from", r.RemoteAddr), zap.Error(logged(err)))
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		answerControl(w, nil, err)
 		return

@@ -36,12 +36,12 @@ func (c *control) allowed(r *http.Request) error {
 func readToken(file string) (token string, told string, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", "the token file cannot be read", err
+		return "", "the proxy's token file cannot be read: its log says why", err
 	}
 	token = strings.TrimSpace(string(text))
 	if len(token) < minToken {
-		told = fmt.Sprintf("the token file holds fewer than %d characters", minToken)
-		return "", told, fmt.Errorf("%s: %s", file, told)
+		told = fmt.Sprintf("the proxy's token file holds fewer than %d characters", minToken)
+		return "", told, fmt.Errorf("%s: the token file holds fewer than %d characters", file, minToken)
 	}
 	return token, "", nil
 }
@@ -60,7 +60,7 @@ func warnOfToken(s *streams, file string) {
 func bearer(r *http.Request, file string) error {
 	token, told, err := readToken(file)
 	if err != nil {
-		return refusal(http.StatusForbidden, "%s", told)
+		return &controlError{status: http.StatusForbidden, msg: told, why: fmt.Errorf("proxy.admin_token_file: %w", err)}
 	}
 	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/esshadow/esshadow/capture/segment"
 	"github.com/esshadow/esshadow/configs"
 	"github.com/esshadow/esshadow/proxy"
 )
@@ -55,11 +57,10 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(next.Log.Validate(), configs.Under("proxy", next.Proxy.Validate()), configs.Under("capture", next.Capture.Config.Validate()),
-		configs.Under("capture", next.Capture.Files.Validate()), configs.Under("mirror", next.Mirror.Config.Validate())); err != nil {
+	now := g.config()
+	if err := checkNext(&now, &next); err != nil {
 		return err
 	}
-	now := g.config()
 	for _, key := range changedKeys(now, next) {
 		if changesLive(key, g.recorder != nil, g.mirror != nil) {
 			r.Changed = append(r.Changed, key)
@@ -95,6 +96,30 @@ func (g *gateway) takeOver(r *reloadResult) error {
 	g.cfg = now
 	g.mu.Unlock()
 	return nil
+}
+
+// checkNext says what is wrong with the configuration that is to follow now. What
+// needs a restart is looked at too: there it would be refused.
+func checkNext(now, next *configs.Config) error {
+	errs := []error{
+		next.Log.Validate(), configs.Under("proxy", next.Proxy.Validate()), configs.Under("capture", next.Capture.Config.Validate()),
+		configs.Under("capture", next.Capture.Files.Validate()), configs.Under("mirror", next.Mirror.Config.Validate()),
+	}
+	if next.Mirror.On() {
+		errs = append(errs, configs.Under("mirror.target", next.Mirror.Target.TargetConfig.Validate()))
+	}
+	if next.Mirror.On() || next.Capture.Files.Dir != "" {
+		errs = append(errs, configs.Under("sanitize", next.Sanitize.Config.Validate()))
+		if _, err := segment.ParseRecipients(next.Sanitize.Recipients); err != nil {
+			errs = append(errs, fmt.Errorf("sanitize.recipients: %w", err))
+		}
+	}
+	if file := next.Proxy.AdminTokenFile; file != "" && file != now.Proxy.AdminTokenFile {
+		if _, _, err := readToken(file); err != nil { // nobody could put it right by ctl
+			errs = append(errs, fmt.Errorf("proxy.admin_token_file: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // changesLive tells whether a running proxy can take over a key's new value.

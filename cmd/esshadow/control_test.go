@@ -270,6 +270,19 @@ func TestReload(t *testing.T) {
 	if r := reload(exitUsage); r.OK || !strings.Contains(r.Error, "upstream_timout") || len(r.Changed) != 0 {
 		t.Errorf("a broken file: %+v", r)
 	}
+	for more, says := range map[string]string{
+		// What would be refused at the restart that these need.
+		"sanitize:\n  numbers: bogus\n":                        "sanitize.numbers: ",
+		"sanitize:\n  recipients: [age1x]\n":                   "sanitize.recipients: ",
+		"mirror:\n  target: {url: \"ftp://x\"}\n":              "mirror.target.url: ",
+		"  admin_token_file: " + dir + "/nowhere\n":            "proxy.admin_token_file: ",
+		"log: {level: warn}\nx: " + strings.Repeat("x", 3<<20): "unknown key",
+	} {
+		write(one.url, more)
+		if r := reload(exitUsage); r.OK || !strings.Contains(r.Error, says) || len(r.Error) > 1000 {
+			t.Errorf("%.60q: %.1000q", more, r.Error)
+		}
+	}
 	write(one.url, "  drain: -1s\n")
 	p.signal(syscall.SIGHUP)
 	wait(t, "the reload fails", func() bool {
@@ -311,4 +324,31 @@ func TestCtlAtAnotherAddress(t *testing.T) {
 		esshadow(t, nil, append(args, "--admin", at)...).want(t, exitUsage, "--admin "+at+": what answers there is no admin address of an esshadow proxy")
 	}
 	esshadow(t, nil, "ctl", "status", "--admin", "nowhere").want(t, exitUsage, `--admin "nowhere": want host:port`)
+}
+
+// A ratio is asked for where none is given, also where it looks like a flag.
+func TestCtlSampleWantsARatio(t *testing.T) {
+	for _, text := range []string{"-1", "-0.5", "-1e3", "-inf", "2", "nan", "0,5", "50%", ""} {
+		esshadow(t, nil, "ctl", "sample", text, "--admin", "127.0.0.1:1").want(t, exitUsage, fmt.Sprintf("ctl sample %q: want a ratio: a number from 0 to 1", text))
+	}
+	esshadow(t, nil, "ctl", "sample", "-x").want(t, exitUsage, "unknown shorthand flag: 'x'")
+	esshadow(t, nil, "ctl", "sample", "0.5", "--admin", "127.0.0.1:1").want(t, exitRefused, "no proxy answers")
+}
+
+// Why the token file cannot be used is in the log alone, with its name.
+func TestUnusableTokenFileInTheLog(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("0123456789abcdef\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, append(proxyArgs(t, newEngine(t).url, filepath.Join(t.TempDir(), "capture")), "--admin-token-file", token)...)
+	_, admin := p.listening()
+	if err := os.Remove(token); err != nil {
+		t.Fatal(err)
+	}
+	r := esshadow(t, nil, "ctl", "status", "--admin", admin).want(t, exitRefused, "the proxy's token file cannot be read")
+	if strings.Contains(r.err, token) {
+		t.Errorf("who may ask nothing is told: %s", r.err)
+	}
+	wait(t, "the log says why", func() bool { return strings.Contains(p.err(), "proxy.admin_token_file: open "+token) })
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/esshadow/esshadow/capture"
 )
@@ -52,13 +53,7 @@ else the proxy needs --admin-token-file, and ctl the same token by --token-file.
 		k.command("mirror on|off", "Switch mirroring on or off; what is not mirrored is counted", 1, func(a []string) (string, any) {
 			return "mirror", map[string]string{"state": a[0]}
 		}),
-		k.command("sample RATIO", "Capture this part of the connections, 0 to 1, until a reload", 1, func(a []string) (string, any) {
-			ratio, err := strconv.ParseFloat(a[0], 64)
-			if err != nil {
-				return "sample", map[string]string{"ratio": a[0]} // the proxy says what it wants
-			}
-			return "sample", map[string]float64{"ratio": ratio}
-		}),
+		k.sampleCommand(),
 		k.command("rotate", "Close the capture's file and begin another", 0, func([]string) (string, any) { return "rotate", struct{}{} }),
 		k.command("reload", "Read configuration and certificates again, as SIGHUP does", 0, func([]string) (string, any) { return "reload", struct{}{} }),
 		k.command("drain", "End the proxy as SIGTERM does: requests in flight are answered", 0, func([]string) (string, any) { return "drain", struct{}{} }),
@@ -66,6 +61,39 @@ else the proxy needs --admin-token-file, and ctl the same token by --token-file.
 			return "log-level", map[string]string{"level": a[0]}
 		}),
 	)
+	return c
+}
+
+// sampleCommand checks the ratio itself, since not every number can be sent, and one
+// below 0 looks like a flag.
+func (k *ctl) sampleCommand() *cobra.Command {
+	wrong := func(text string) error {
+		return usage("ctl sample %q: want a ratio: a number from 0 to 1, such as 0.1 for a tenth of the connections", text)
+	}
+	c := k.command("sample RATIO", "Capture this part of the connections, 0 to 1, until a reload", 1, func(a []string) (string, any) {
+		ratio, _ := strconv.ParseFloat(a[0], 64) // Args has looked at it
+		return "sample", map[string]float64{"ratio": ratio}
+	})
+	count := c.Args
+	c.Args = func(c *cobra.Command, a []string) error {
+		if err := count(c, a); err != nil {
+			return err
+		}
+		if ratio, err := strconv.ParseFloat(a[0], 64); err != nil || !(ratio >= 0 && ratio <= 1) {
+			return wrong(a[0])
+		}
+		return nil
+	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			text := "-" + unknown.GetSpecifiedShortnames()
+			if _, notNumber := strconv.ParseFloat(text, 64); notNumber == nil {
+				return wrong(text)
+			}
+		}
+		return c.Root().FlagErrorFunc()(c, err)
+	})
 	return c
 }
 
