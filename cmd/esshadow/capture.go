@@ -79,16 +79,20 @@ type listed struct {
 func newCaptureLs(s *streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "ls PATH...",
-		Short:   "List segment files with their times and sizes",
+		Use:   "ls PATH...",
+		Short: "List segment files with their times and sizes",
+		Long: `ls lists segment files by what their headers, footers and blocks say; what the
+blocks hold is looked at by 'esshadow capture verify'. All files are listed; where
+one of them cannot be read to its end, the last column says why, and the exit code
+is 1. A file that is open, or that a crash cut, is no such fault.`,
 		Example: "  esshadow capture ls /var/lib/esshadow",
 		Args:    someArgs("path"),
-		RunE: func(_ *cobra.Command, paths []string) error {
-			paths, done, err := fromStdin(s, paths)
+		RunE: func(_ *cobra.Command, paths []string) (err error) {
+			paths, in, err := fromStdin(s, paths)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer func() { err = in.done(err) }()
 			files, err := captureFiles(paths)
 			if err != nil {
 				return err
@@ -96,9 +100,10 @@ func newCaptureLs(s *streams) *cobra.Command {
 			all := make([]listed, len(files))
 			for i, f := range files {
 				all[i] = list(f)
+				all[i].File, all[i].Problem = in.name(f), in.name(all[i].Problem)
 			}
 			if asJSON {
-				return printJSON(s.out, all)
+				return errors.Join(printJSON(s.out, all), unreadable(all))
 			}
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "RECORDS\tFIRST\tLAST\tBYTES\tRAW\tFILE\t")
@@ -109,11 +114,25 @@ func newCaptureLs(s *streams) *cobra.Command {
 				}
 				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\t%s\t%s\n", l.Records, l.First, l.Last, l.Bytes, l.Raw, l.File, state)
 			}
-			return w.Flush()
+			return errors.Join(w.Flush(), unreadable(all))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// unreadable says how many of the listed files have a problem.
+func unreadable(all []listed) error {
+	bad := 0
+	for _, l := range all {
+		if l.Problem != "" {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d files cannot be read to their end: 'esshadow capture verify' says more", bad, len(all))
 }
 
 func list(path string) listed {
@@ -167,12 +186,12 @@ func newCaptureStat(s *streams) *cobra.Command {
 		Example: "  esshadow capture stat --json capture/ | jq .by_op",
 		Args:    someArgs("path"),
 		PreRunE: func(c *cobra.Command, _ []string) error { return onCorrupt(c, &skip) },
-		RunE: func(_ *cobra.Command, paths []string) error {
-			paths, done, err := fromStdin(s, paths, identity)
+		RunE: func(_ *cobra.Command, paths []string) (err error) {
+			paths, in, err := fromStdin(s, paths, identity)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer func() { err = in.done(err) }()
 			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err

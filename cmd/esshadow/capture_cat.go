@@ -107,12 +107,12 @@ func (q *catCmd) options(s *streams, paths []string) (opt capture.SourceOptions,
 	return opt, windowKeys{"--from", "--to"}.nothingThere(paths, opt, info)
 }
 
-func (q *catCmd) run(s *streams, paths []string) error {
-	paths, done, err := fromStdin(s, paths, q.identity)
+func (q *catCmd) run(s *streams, paths []string) (err error) {
+	paths, in, err := fromStdin(s, paths, q.identity)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer func() { err = in.done(err) }()
 	opt, err := q.options(s, paths)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (q *catCmd) run(s *streams, paths []string) error {
 	if err := errors.Join(q.print(src, out), out.Flush()); err != nil {
 		return err
 	}
-	return warned(s, src)
+	return warned(s, in, src)
 }
 
 // print writes the records that were asked for.
@@ -160,9 +160,9 @@ func (q *catCmd) print(src *capture.Source, out io.Writer) error {
 }
 
 // warned tells of files that are cut, and makes that the exit code.
-func warned(s *streams, src *capture.Source) error {
+func warned(s *streams, in *copied, src *capture.Source) error {
 	for _, w := range src.Warnings() {
-		s.note("esshadow capture: warning: %v", w)
+		s.note("esshadow capture: warning: %s", in.name(w.Error()))
 	}
 	if m := src.Missing(); m.Records > 0 || m.Blocks > 0 {
 		s.note("esshadow capture: warning: %d records are lost in %d damaged blocks", m.Records, m.Blocks)

@@ -16,13 +16,13 @@ func newCaptureVerify(s *streams) *cobra.Command {
 		Short:   "Check every frame, checksum and sequence of segment files",
 		Example: "  esshadow capture verify capture/",
 		Args:    someArgs("path"),
-		RunE: func(_ *cobra.Command, paths []string) error {
-			paths, done, err := fromStdin(s, paths)
+		RunE: func(_ *cobra.Command, paths []string) (err error) {
+			paths, in, err := fromStdin(s, paths)
 			if err != nil {
 				return err
 			}
-			defer done()
-			return eachFile(s, paths, asJSON, func(path string) (segment.Report, error) { return segment.Verify(path) })
+			defer func() { err = in.done(err) }()
+			return eachFile(s, in, paths, asJSON, func(path string) (segment.Report, error) { return segment.Verify(path) })
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -44,7 +44,7 @@ exit code is 1.`,
 			if err := notFromStdin(paths, "what comes on standard input cannot be repaired in its place"); err != nil {
 				return err
 			}
-			return eachFile(s, paths, asJSON, repairFile)
+			return eachFile(s, &copied{}, paths, asJSON, repairFile)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -114,7 +114,7 @@ func describeFile(r segment.Report) foundInFile {
 
 // eachFile does one thing with every file and prints what came of it. One bad
 // file does not keep the others from being looked at.
-func eachFile(s *streams, paths []string, asJSON bool, do func(string) (segment.Report, error)) error {
+func eachFile(s *streams, in *copied, paths []string, asJSON bool, do func(string) (segment.Report, error)) error {
 	files, err := captureFiles(paths)
 	if err != nil {
 		return err
@@ -123,16 +123,17 @@ func eachFile(s *streams, paths []string, asJSON bool, do func(string) (segment.
 	bad := 0
 	for _, f := range files {
 		rep, err := do(f)
-		res := fileResult{File: f, OK: err == nil, Report: describeFile(rep)}
+		rep.Path = in.name(rep.Path)
+		res := fileResult{File: in.name(f), OK: err == nil, Report: describeFile(rep)}
 		if err != nil {
 			bad++
-			res.Error = err.Error()
+			res.Error = in.name(err.Error())
 		}
 		results = append(results, res)
 		switch {
 		case asJSON:
 		case err != nil:
-			fmt.Fprintf(s.out, "%s: %v\n", filepath.Base(f), err)
+			fmt.Fprintf(s.out, "%s: %s\n", filepath.Base(f), res.Error)
 		default:
 			fmt.Fprintf(s.out, "%s: ok: %s\n", filepath.Base(f), describe(rep))
 		}

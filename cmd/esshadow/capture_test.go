@@ -249,6 +249,31 @@ func TestCaptureCorrupt(t *testing.T) {
 	}
 }
 
+// A listing with a file that cannot be read lists the others, and fails. One that is
+// open or cut is no such file.
+func TestCaptureLsOfDamagedFiles(t *testing.T) {
+	c := makeCapture(t, 2, 0)
+	text, err := os.ReadFile(segmentFile(t, c.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(name string, text []byte) {
+		if err := os.WriteFile(filepath.Join(c.dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("cut.ndjson.zst", text[:len(text)/2])
+	esshadow(t, nil, "capture", "ls", c.dir).want(t, exitDone)
+	add("other.ndjson.zst", []byte("no segment at all"))
+	for _, flags := range [][]string{nil, {"--json"}} {
+		r := esshadow(t, nil, append([]string{"capture", "ls", c.dir}, flags...)...)
+		r.want(t, exitFailed, "1 of 3 files cannot be read to their end")
+		if strings.Count(r.out, ".ndjson.zst") < 3 || !strings.Contains(r.out, "not a segment file") {
+			t.Errorf("%v: %s", flags, r.out)
+		}
+	}
+}
+
 // Other files that lie in a capture's directory are none of our business, least
 // of all for repair.
 func TestCaptureLeavesOtherFilesAlone(t *testing.T) {

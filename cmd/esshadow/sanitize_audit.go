@@ -40,7 +40,7 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 		Example: `  esshadow sanitize audit capture/
   psql -Atc 'select email from customer' | esshadow sanitize audit capture/ --words -`,
 		Args: someArgs("capture"),
-		RunE: func(_ *cobra.Command, paths []string) error {
+		RunE: func(_ *cobra.Command, paths []string) (err error) {
 			opt := audit.Options{Detect: detect}
 			if !detect && words == "" {
 				return usage("--detect=false: without --words there is nothing to look for")
@@ -48,11 +48,11 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 			if words == "-" && identity == "-" {
 				return usage("--words, --identity: one of them can be standard input, not both")
 			}
-			paths, done, err := fromStdin(s, paths, identity, words)
+			paths, in, err := fromStdin(s, paths, identity, words)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer func() { err = in.done(err) }()
 			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 					return usage("--words: %w", err)
 				}
 			}
-			return runAudit(s, opt, paths, asJSON)
+			return runAudit(s, in, opt, paths, asJSON)
 		},
 	}
 	f := c.Flags()
@@ -76,7 +76,20 @@ alone; without it nothing in it can be decoded. Exit codes: 0 clean; 3 findings;
 	return c
 }
 
-func runAudit(s *streams, opt audit.Options, paths []string, asJSON bool) error {
+// nameIn gives a report the names of files that people know.
+func nameIn(in *copied, r *audit.Report) {
+	for i := range r.Findings {
+		r.Findings[i].Segment = in.name(r.Findings[i].Segment)
+	}
+	for i := range r.Troubles {
+		r.Troubles[i].Segment = in.name(r.Troubles[i].Segment)
+	}
+	for i := range r.Chance {
+		r.Chance[i].First.Segment = in.name(r.Chance[i].First.Segment)
+	}
+}
+
+func runAudit(s *streams, in *copied, opt audit.Options, paths []string, asJSON bool) error {
 	files, err := allFiles(paths)
 	if err != nil {
 		return err
@@ -91,6 +104,7 @@ func runAudit(s *streams, opt audit.Options, paths []string, asJSON bool) error 
 		}
 	}
 	r := scan.Report()
+	nameIn(in, &r)
 	if opt.Unseal == nil && slices.ContainsFunc(r.Troubles, func(t audit.Trouble) bool { return strings.Contains(t.What, "is sealed") }) {
 		s.note("the capture is sealed: --identity FILE opens it")
 	}

@@ -43,15 +43,15 @@ replay can compare exactly, and the operations that were captured. Values are no
 printed. A sealed capture needs --identity.`,
 		Example: "  esshadow sanitize report capture/ --top 20",
 		Args:    someArgs("capture"),
-		RunE: func(_ *cobra.Command, paths []string) error {
+		RunE: func(_ *cobra.Command, paths []string) (err error) {
 			if top < 0 {
 				return usage("--top: want 0 (all) or more")
 			}
-			paths, done, err := fromStdin(s, paths, identity)
+			paths, in, err := fromStdin(s, paths, identity)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer func() { err = in.done(err) }()
 			ids, err := identities("--identity", identity, s.in)
 			if err != nil {
 				return err

@@ -34,11 +34,25 @@ func TestCaptureOnStandardInput(t *testing.T) {
 	}
 	for _, command := range []string{"capture ls", "capture verify"} {
 		r := esshadowWith(t, bytes.NewReader(text), nil, append(strings.Fields(command), "-")...).want(t, exitDone)
-		if !strings.Contains(r.out, "standard-input") {
+		if !strings.Contains(r.out, "standard input") || strings.Contains(r.out, temporary) {
 			t.Errorf("%s: %s", command, r.out)
 		}
 	}
 	esshadowWith(t, bytes.NewReader(text[:len(text)/2]), nil, "capture", "verify", "-").want(t, exitFailed, "1 of 1 files")
+	damaged := bytes.Clone(text)
+	damaged[len(damaged)/2] ^= 1
+	for bad, commands := range map[string][]string{
+		string(text[:len(text)/2]): {"capture cat", "capture verify", "capture verify --json"},
+		string(damaged):            {"capture cat", "capture stat", "capture verify", "capture verify --json", "sanitize report", "sanitize audit", "sanitize audit --json"},
+		"no segment at all":        {"capture ls", "capture ls --json", "capture cat", "capture stat", "capture verify", "sanitize report"},
+	} {
+		for _, command := range commands {
+			r := esshadowWith(t, strings.NewReader(bad), nil, append(strings.Fields(command), "-")...)
+			if said := r.out + r.err; r.code == exitDone || !strings.Contains(said, "standard input") || strings.Contains(said, temporary) {
+				t.Errorf("%s: exit code %d: %s", command, r.code, said)
+			}
+		}
+	}
 	for _, command := range []string{
 		"capture repair -", "replay - --target http://127.0.0.1:1", "capture cat - -", "capture stat - --identity -", "sanitize audit - --words -",
 	} {
