@@ -174,6 +174,7 @@ type Stats struct {
 	// collecting their garbage. It is known on Linux, and 0 elsewhere.
 	CPU   time.Duration
 	State State
+	Why   error // why nothing can be written now; nil: it can
 }
 
 func (t *tally) stats() Stats {

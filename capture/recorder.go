@@ -60,6 +60,7 @@ type Recorder struct {
 	paused bool
 	closed bool
 	disk   State // what the writer says: on, disk_low or failed
+	why    error // it is not on; nil: it is
 	state  atomic.Uint32
 
 	full  chan *chunk // workers → writer
@@ -256,7 +257,7 @@ func (r *Recorder) Pause(on bool) {
 func (r *Recorder) State() State { return State(r.state.Load()) }
 
 // change changes parts of the state, and logs once if the state became another.
-func (r *Recorder) change(part func(), facts ...zap.Field) {
+func (r *Recorder) change(part func()) {
 	r.mu.Lock()
 	part()
 	before, now := r.State(), r.disk
@@ -267,21 +268,29 @@ func (r *Recorder) change(part func(), facts ...zap.Field) {
 		now = StatePaused
 	}
 	r.state.Store(uint32(now))
+	why := r.why
 	r.mu.Unlock()
 	if before == now {
 		return
 	}
-	facts = append(facts, zap.Stringer("state", now), zap.Stringer("before", before))
+	facts := []zap.Field{zap.Stringer("state", now), zap.Stringer("before", before)}
 	if now == StateDiskLow || now == StateFailed {
-		r.log.Warn("capture state changed", facts...)
+		r.log.Warn("capture state changed", append(facts, zap.Error(why))...)
 		return
 	}
 	r.log.Info("capture state changed", facts...)
 }
 
-// setDisk sets what the writer says of itself.
-func (r *Recorder) setDisk(state State, facts ...zap.Field) {
-	r.change(func() { r.disk = state }, facts...)
+// setDisk sets what the writer says of itself, and why it cannot write if so.
+func (r *Recorder) setDisk(state State, why error) {
+	r.change(func() { r.disk, r.why = state, why })
+}
+
+// hindered is why nothing can be written; nil: it can.
+func (r *Recorder) hindered() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.why
 }
 
 func (r *Recorder) diskState() State {
@@ -294,6 +303,7 @@ func (r *Recorder) diskState() State {
 func (r *Recorder) Stats() Stats {
 	s := r.counts.stats()
 	s.QueueBytes, s.State, s.CPU = r.queue.bytes(), r.State(), time.Duration(r.cpu.Load())
+	s.Why = r.hindered()
 	return s
 }
 

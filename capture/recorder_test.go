@@ -460,8 +460,14 @@ func TestFailuresHealByThemselves(t *testing.T) {
 				if s := f.Stats(); s.Captured != 5 || s.Dropped[c.reason] != 22 || s.State != c.state || s.Pending != 0 {
 					t.Fatalf("while broken: %+v", s)
 				}
+				if s, err := f.Stats(), f.Rotate(t.Context()); !errors.Is(s.Why, c.fault) || !errors.Is(err, c.fault) {
+					t.Errorf("why: %v; rotate: %v", s.Why, err)
+				}
 				broken.Store(false)
 				wait(lastRetry)
+				if s := f.Stats(); s.Why != nil {
+					t.Errorf("why: %v", s.Why)
+				}
 				if f.State() != StateOn {
 					t.Fatalf("state %v", f.State())
 				}
@@ -484,6 +490,28 @@ func TestFailuresHealByThemselves(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Switched on again while nothing can be written, the log says why once more.
+func TestSwitchedOnWhileBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fault := errors.New("no space")
+		f := start(t, Default(), &memory{size: 1000, fault: func() error { return fault }}, nil)
+		f.Offer(f.exchange("/i/_search", 1))
+		wait(2 * time.Second)
+		f.Pause(true)
+		f.Pause(false)
+		changes := f.logs.FilterMessage("capture state changed").All() // failed, paused, failed
+		if len(changes) != 3 {
+			t.Fatalf("%v", changes)
+		}
+		for i, why := range []any{fault.Error(), nil, fault.Error()} {
+			if got := changes[i].ContextMap()["error"]; got != why {
+				t.Errorf("change %d: %v, want %v", i, got, why)
+			}
+		}
+		f.close(t, 1)
+	})
 }
 
 // A gap line that is lost is told again, and counts nothing twice.

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -250,7 +251,7 @@ func (s *scribe) fail(state State, err error) {
 		s.next = now.Add(s.retry)
 		s.retry = min(2*s.retry, lastRetry)
 	}
-	s.rec.setDisk(state, zap.Error(err))
+	s.rec.setDisk(state, err)
 }
 
 // grumble logs what went wrong without hindering writing.
@@ -278,7 +279,7 @@ func (s *scribe) reopen(now time.Time) {
 		s.check(nil)
 		return
 	}
-	s.rec.setDisk(StateOn)
+	s.rec.setDisk(StateOn, nil)
 }
 
 func (s *scribe) tick(now time.Time) {
@@ -317,7 +318,7 @@ func (s *scribe) tellGaps() {
 
 func (s *scribe) ask(do func(Lines) error) error {
 	if s.rec.diskState() != StateOn {
-		return errors.New("capture cannot be written now")
+		return fmt.Errorf("capture cannot be written now: %w", s.rec.hindered())
 	}
 	err := do(s.lines)
 	s.check(err)

@@ -36,6 +36,7 @@ type proxyStatus struct {
 
 type captureStatus struct {
 	State      string            `json:"state"`
+	Why        string            `json:"why,omitempty"` // nothing can be written
 	Dir        string            `json:"dir,omitempty"`
 	Preset     string            `json:"preset,omitempty"`
 	Sample     float64           `json:"sample"`
@@ -121,6 +122,9 @@ func (c *control) status(ctx context.Context, body []byte) (any, error) {
 		Mirror: g.mirrorStatus(),
 		Log:    logStatus{g.level.String()},
 		Config: configStatus{File: g.file, Reload: g.lastReload()},
+	}
+	if s.Why != nil {
+		r.Capture.Why = s.Why.Error()
 	}
 	if g.recorder != nil {
 		r.Capture.Dir, r.Capture.Preset, r.Capture.Sample = cfg.Capture.Files.Dir, g.preset, g.recorder.Sample()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -351,4 +352,30 @@ func TestUnusableTokenFileInTheLog(t *testing.T) {
 		t.Errorf("who may ask nothing is told: %s", r.err)
 	}
 	wait(t, "the log says why", func() bool { return strings.Contains(p.err(), "proxy.admin_token_file: open "+token) })
+}
+
+// An operator who finds the capture failed is told why by ctl, and how it is again.
+func TestStatusSaysWhyTheCaptureFailed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "capture")
+	p := start(t, proxyArgs(t, newEngine(t).url, dir)...)
+	url, admin := p.listening()
+	if err := errors.Join(os.Rename(dir, dir+".old"), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Log("this system keeps open files where they are:", err)
+		return
+	}
+	wait(t, "ctl status says why", func() bool {
+		get(t, url+"/")
+		r := esshadow(t, nil, "ctl", "status", "--admin", admin).want(t, exitDone)
+		return strings.Contains(r.out, "capture failed, nothing can be written: ")
+	})
+	esshadow(t, nil, "ctl", "rotate", "--admin", admin).want(t, exitFailed, "rotate: capture cannot be written now: ")
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "capture goes on", func() bool {
+		r := esshadow(t, nil, "ctl", "status", "--admin", admin).want(t, exitDone)
+		return strings.Contains(r.out, "capture on (preset")
+	})
+	ends(t, p)
+	esshadow(t, nil, "capture", "verify", dir).want(t, exitDone)
 }

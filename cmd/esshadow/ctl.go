@@ -265,6 +265,9 @@ func printStatus(w io.Writer, r *statusReport) {
 	}
 	c := &r.Capture
 	fmt.Fprintf(w, "capture %s", c.State)
+	if c.Why != "" {
+		fmt.Fprintf(w, ", nothing can be written: %s", c.Why)
+	}
 	if c.Dir != "" {
 		fmt.Fprintf(w, " (preset %s, sample %v) in %s: received %d = captured %d + filtered %d%s + sampled out %d + dropped %d%s + pending %d; %d bytes of lines in %d bytes of files",
 			c.Preset, c.Sample, c.Dir, c.Received, c.Captured, capture.Sum(c.Filtered), reasons(c.Filtered), c.SampledOut,
