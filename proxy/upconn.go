@@ -119,7 +119,10 @@ func (u *upConn) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	waited := u.waited
-	for u.waited = 0; ; {
+	if u.waited = 0; u.timeout > 0 && waited >= u.timeout {
+		return 0, os.ErrDeadlineExceeded
+	}
+	for {
 		step := u.step(waited)
 		at, set := u.reads.next(step)
 		if set {
@@ -208,7 +211,7 @@ func (u *upConn) early() bool {
 
 func (u *upConn) step(waited time.Duration) time.Duration {
 	if u.timeout > 0 {
-		return min(watchEvery, u.timeout-waited)
+		return min(watchEvery, max(u.timeout-waited, 1)) // 0 would be for ever
 	}
 	return watchEvery
 }
