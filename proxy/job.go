@@ -308,7 +308,7 @@ func (j *job) exchange(n *upstream, conn *upConn, br *bufio.Reader) (keep bool, 
 	conn.timeout = j.set.cfg.UpstreamTimeout
 	n.answered()
 	keep, err = j.relay(br)
-	return keep && sendErr == nil && br.Buffered() == 0 && conn.ahead.empty(), err
+	return keep && sendErr == nil && br.Buffered() == 0 && conn.quiet(), err
 }
 
 // lastWords is how long an answer is awaited from a node that would not take

@@ -24,6 +24,7 @@ type upConn struct {
 	net.Conn
 	peer    socket
 	tls     bool
+	below   *below        // nil: no TLS
 	timeout time.Duration // longest silence, 0: any
 	places  *places
 	at      netip.AddrPort
@@ -91,6 +92,12 @@ func (u *upConn) ask(request []byte, now time.Time) error {
 		u.broken = err
 	}
 	return nil
+}
+
+// quiet reports whether the node has said nothing behind its answer that has been read
+// from the kernel. The rest is seen when the next request is written.
+func (u *upConn) quiet() bool {
+	return u.ahead.empty() && (u.below == nil || u.below.quiet())
 }
 
 // moved reports whether the node's name stands for other addresses now.

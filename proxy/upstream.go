@@ -125,6 +125,9 @@ func (n *upstream) dial(string) (net.Conn, error) {
 		u.tls = true
 		c = t.NetConn()
 	}
+	if b, ok := c.(*below); ok {
+		u.below, c = b, b.Conn
+	}
 	u.peer.init(c)
 	return u, nil
 }
@@ -140,7 +143,9 @@ func (n *upstream) connect(ctx context.Context) (net.Conn, netip.AddrPort, error
 	if secure == nil {
 		return c, at, nil
 	}
-	t := tls.Client(c, secure)
+	b := &below{Conn: c}
+	t := tls.Client(b, secure)
+	b.over = t
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = c.Close()
 		return nil, at, fmt.Errorf("tls: %w", err)
