@@ -25,7 +25,6 @@ func TestClientLeavesAnywhere(t *testing.T) {
 		for _, secure := range []bool{false, true} {
 			for _, size := range []int{0, 100 << 10, 2 << 20} {
 				t.Run(fmt.Sprint(state, secure, size), func(t *testing.T) {
-					t.Parallel()
 					asked, ended := make(chan struct{}), make(chan struct{})
 					n := newNode(t, func(_ *node, c net.Conn, br *bufio.Reader) {
 						if secure {

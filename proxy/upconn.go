@@ -85,9 +85,6 @@ func (u *upConn) ask(request []byte, now time.Time) error {
 		if u.waited = step; u.client.gone() {
 			return errGone
 		}
-		if u.timeout > 0 && u.waited >= u.timeout {
-			u.broken = err
-		}
 	default:
 		u.broken = err
 	}
