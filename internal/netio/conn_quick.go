@@ -130,10 +130,10 @@ func (q *Conn) Read(p []byte) (int, error) {
 }
 
 // Ask writes request, waits for what the peer says to it, and reads that into answer,
-// neither of which may be empty. It saves two system calls: the attempt to read that
-// each wait begins with is the look whether the peer has spoken or gone before (in
-// which case nothing is written, what it said is in answer, and the error is ErrSpoke),
-// and that of the wait has been made.
+// neither of which may be empty. The attempt to read that each wait begins with comes
+// before the request here: it is the look whether the peer has spoken or gone before,
+// which would be a system call of its own. In that case nothing is written, what the
+// peer said is in answer, and the error is ErrSpoke.
 //
 // Where sent is less than the request without an error, the socket takes no more for
 // now, and the caller goes on with Write. With all of it sent, the error is that of the
