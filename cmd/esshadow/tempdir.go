@@ -12,15 +12,16 @@ import (
 // ends the process. It is for commands that one signal ends at once: what lies in it
 // came from a capture, and must not stay behind.
 func tempDir() (dir string, remove func() error, err error) {
-	dir, err = os.MkdirTemp("", "esshadow-")
-	if err != nil {
-		return "", nil, fmt.Errorf("a directory for temporary files: %w", err)
-	}
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // as by nohup
 			signal.Notify(signals, s)
 		}
+	}
+	dir, err = os.MkdirTemp("", "esshadow-")
+	if err != nil {
+		signal.Stop(signals)
+		return "", nil, fmt.Errorf("a directory for temporary files: %w", err)
 	}
 	done := make(chan struct{})
 	go func() {
