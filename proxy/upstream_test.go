@@ -542,7 +542,7 @@ func TestClientLeavesWithinRequest(t *testing.T) {
 func TestNodeSpeaksFirst(t *testing.T) {
 	const early = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nfull"
 	var first atomic.Bool
-	n := newNode(t, func(n *node, c net.Conn, br *bufio.Reader) {
+	n := newNode(t, func(_ *node, c net.Conn, br *bufio.Reader) {
 		if !first.Swap(true) {
 			_, _ = io.WriteString(c, early)
 		}
