@@ -29,11 +29,6 @@ const (
 	// Beyond busyShare of the process's work the collector gets twice the room,
 	// below idleShare it slowly loses it.
 	busyShare, idleShare = 0.10, 0.05
-
-	// Close to the limit the runtime gives pages back to the kernel, and touches them
-	// anew a moment later: so many seconds each, which count as collecting. With large
-	// requests that costs more than collecting itself.
-	faultCost = 2e-6
 )
 
 // memoryWanted is what a proxy may use while it holds so many bytes in bodies, in
@@ -45,7 +40,7 @@ func memoryWanted(cfg *configs.Config, held int64) int64 {
 // heapUse is what the Go runtime says of itself.
 type heapUse struct {
 	live, other   int64   // bytes: on the heap after the last collection, and besides the heap
-	collect, work float64 // seconds of processor time: of collecting (not when there is nothing else to do) and of what it gave away too early; of all else
+	collect, work float64 // seconds of processor time: of collecting (not when there is nothing else to do), of all else
 }
 
 // memoryNeeded is the limit below which the collector would run for nothing.
@@ -130,7 +125,6 @@ func newHeapReader() func() heapUse {
 		"/memory/classes/total:bytes", "/memory/classes/heap/released:bytes", "/memory/classes/heap/objects:bytes",
 		"/memory/classes/heap/free:bytes", "/memory/classes/heap/unused:bytes",
 		"/cpu/classes/gc/total:cpu-seconds", "/cpu/classes/gc/mark/idle:cpu-seconds", "/cpu/classes/user:cpu-seconds",
-		"/cpu/classes/scavenge/total:cpu-seconds",
 	}
 	samples := make([]metrics.Sample, len(names))
 	for i, name := range names {
@@ -150,10 +144,9 @@ func newHeapReader() func() heapUse {
 	}
 	return func() heapUse {
 		metrics.Read(samples)
-		faults := float64(pageFaults()) * faultCost
 		return heapUse{
 			live: bytes(0), other: bytes(1) - bytes(2) - bytes(3) - bytes(4) - bytes(5),
-			collect: seconds(6) - seconds(7) + seconds(9) + faults, work: seconds(8) - faults,
+			collect: seconds(6) - seconds(7), work: seconds(8),
 		}
 	}
 }
