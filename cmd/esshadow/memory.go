@@ -31,8 +31,7 @@ const (
 	busyShare, idleShare = 0.10, 0.05
 )
 
-// memoryWanted is what a proxy may use while it holds so many bytes in bodies, in
-// queues and in the answers of a mirror's target.
+// memoryWanted is what a proxy may use while it holds so many bytes: see gateway.held.
 func memoryWanted(cfg *configs.Config, held int64) int64 {
 	return int64(memoryRest+cfg.Proxy.PooledBytes) + held
 }
